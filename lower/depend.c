@@ -89,7 +89,7 @@ static void find_uses(finder *f) {
     }
     for (uint32_t i = 0; i < kernel->nbuffer; i++) {
       const tc_buffer *b = &f->p->buffer[kernel->buffer[i]];
-      if (b->kind == TC_BUF_LOCAL) continue;
+      if (tc_buffer_of_thread(b)) continue;
       f->use[n++] = (use){b, tc_kernel_stores(kernel, i)};
     }
   }

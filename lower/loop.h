@@ -1,7 +1,7 @@
 /* loop.h - the loop IR: what a kernel computes, and how it is scheduled.
  *
  * A program is a list of kernels over buffers.  A kernel is one parallel region: one or more nests
- * that run in order with a barrier between them, or a matmul template.  Backends print from this and
+ * that run in order with a barrier between them, or inside of one parallel loop, or a matmul template.  Backends print from this and
  * know nothing of graphs.
  *
  * A nest has parallel axes, its outer loops, and sequential axes, its inner loops.  Points of the parallel
@@ -77,7 +77,8 @@ typedef enum {
   TC_BUF_OUTPUT, /* result `index`: fresh, contiguous */
   TC_BUF_ARENA,  /* workspace at byte `offset`; lifetimes planned, within the call */
   TC_BUF_LOCAL,  /* scratch of one thread within one kernel: holds a row between stages */
-  TC_BUF_KEPT    /* the function's own, from call to call, while `version` holds */
+  TC_BUF_KEPT,   /* the function's own, from call to call, while `version` holds */
+  TC_BUF_PRIVATE /* scratch of one thread within one kernel of a fused outer loop: holds what nests leave to later ones */
 } tc_buf_kind;
 
 /* What the value of a KEPT buffer depends on.  Packed weights depend on an operand, graph input
@@ -102,6 +103,9 @@ typedef struct tc_buffer {
   tc_ref node;     /* OUTPUT, ARENA: the value that it holds; none for scratch of a split reduction */
   const char *why; /* why the value is an array and is not computed where it is read; NULL: it is a result */
 } tc_buffer;
+
+/* Is it scratch of a thread? */
+static inline bool tc_buffer_of_thread(const tc_buffer *b) { return b->kind == TC_BUF_LOCAL || b->kind == TC_BUF_PRIVATE; }
 
 /* ---- axes and addresses ---------------------------------------------------------------------- */
 
@@ -340,6 +344,15 @@ typedef struct tc_sort_loop {
   bool descending;
 } tc_sort_loop;
 
+/* Nests whose outermost loops are fused into one: for each value of symbol `sym` from 0 to in front of `extent`, the nests
+ * run in order, by one thread, without a barrier between them.  Addresses name the symbol, the axes of nests are those inside
+ * of the loop. */
+typedef struct tc_outer_loop {
+  bool fused;
+  uint32_t sym; /* TC_SYM_OWN */
+  tc_dim extent;
+} tc_outer_loop;
+
 /* CALL: a function of the program's own, called on the host with tensors over the buffers. */
 typedef enum { TC_KERNEL_NESTS, TC_KERNEL_MATMUL, TC_KERNEL_SORT, TC_KERNEL_CALL } tc_kernel_kind;
 
@@ -353,6 +366,7 @@ typedef struct tc_kernel {
   tc_expr *expr;       /* the pool; expr[0] unused */
   uint32_t nnest;
   tc_nest *nest;
+  tc_outer_loop outer; /* of the nests */
   tc_mm_loop mm;
   tc_sort_loop sort;
   tc_ref call;         /* CALL: the node; it writes buffer 0, */
@@ -431,6 +445,7 @@ typedef struct tc_target {
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */
   bool windows_at_once; /* windows are read again for each result, rather than stored as arrays (lower/windows.c) */
+  bool fused_outer;       /* kernels of nests may have a fused outer loop (lower/outer_fusion.c) */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: does this chain of products run better as one kernel than as three?  Without it there are none. */

@@ -148,6 +148,7 @@ static void run(lo *L) {
   lo_make_chains(L);
   lo_resolve_writes(L);
   copy_writes(L);
+  lo_fuse_outer_loops(L);
   lo_plan(L);
   lo_choose_pitches(L);
   for (uint32_t i = 0; i < L->p->nkernel; i++) {
@@ -199,6 +200,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .sorts = true,
                                    .lane_rows = 16,
                                    .product_parts = true,
+                                   .fused_outer = true,
                                    .epilogue_parts = true,
                                    .interleave = 4,
                                    .pitched = 16,

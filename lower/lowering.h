@@ -21,6 +21,7 @@
  *   matmul.c    group -> matmul template;  chain.c: kernels of attention -> one
  *   sort.c      sorting, for targets without a kernel for it
  *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
+ *   outer_fusion.c  kernels of padded arrays and their windows -> one
  *   siblings.c  kernels that one launch runs;  canonical.c: how they are
  *               compared;  sizes.c: sizes in which they differ become arguments
  *   pitch.c     operands whose rows may lie apart
@@ -517,6 +518,9 @@ bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the sa
 /* Moves kernels behind `first` in front of it: those wanted, and those that they follow.  false: one of
  * them follows `first` itself, and nothing is moved. */
 bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
+/* outer_fusion.c: kernels that pad arrays and those that read them become one, where the target takes that.  requires: in
+ * front of lo_plan */
+void lo_fuse_outer_loops(lo *L);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
 

@@ -363,6 +363,11 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   tc_put(r->out, "\n");
   put_siblings(r, k);
   put_bases(r, k);
+  if (k->outer.fused) {
+    tc_putf(r->out, "  for %s < ", tc_dims_sym(r->dims, k->outer.sym)->name);
+    put_dim(r, k->outer.extent);
+    tc_put(r->out, "\n");
+  }
   for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
   if (k->kind == TC_KERNEL_SORT) put_sort(r, &k->sort);
@@ -411,7 +416,7 @@ static void put_version(const printer *r, const tc_buffer *b) {
 }
 
 static void put_buffer(const printer *r, uint32_t i) {
-  static const char *const kind[] = {"input", "output", "arena", "local", "kept"};
+  static const char *const kind[] = {"input", "output", "arena", "local", "kept", "private"};
   const tc_buffer *b = &r->p->buffer[i];
   tc_putf(r->out, "buffer %u %s", i, kind[b->kind]);
   if (b->kind == TC_BUF_INPUT || b->kind == TC_BUF_OUTPUT) tc_putf(r->out, " %u", b->index);

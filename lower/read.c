@@ -70,6 +70,16 @@ static bool read_own_size(lo_reader *r) {
   return true;
 }
 
+/* "for plane < N*C" */
+static bool read_outer_loop(lo_reader *r) {
+  tc_outer_loop *o = &r->k->outer;
+  const char *name = lo_read_word(r);
+  if (!name || !tc_dim_find_sym(r->dims, name, &o->sym) || tc_dims_sym(r->dims, o->sym)->input != TC_SYM_OWN)
+    return tc_words_fail(&r->w, "kernels have no size %s of their own", name ? name : "");
+  o->fused = true;
+  return tc_words_expect(&r->w, "<") && lo_read_dim(r, &o->extent);
+}
+
 /* "  NAME from element .." and "  NAME is ..", which may be any name. */
 static bool is_base(const lo_reader *r) { return !strstr(r->w.at, " = ") && strstr(r->w.at, " from element "); }
 
@@ -84,6 +94,7 @@ static bool read_kernel_line(lo_reader *r) {
   tc_words *w = &r->w;
   if (is_base(r)) return read_base(r);
   if (is_own_size(r)) return read_own_size(r);
+  if (tc_words_accept_word(w, "for")) return read_outer_loop(r);
   if (tc_words_accept_word(w, "the")) return read_sibling(r, false);
   if (tc_words_accept_word(w, "in")) return read_sibling(r, true);
   if (tc_words_accept_word(w, "sort")) return lo_read_sort(r);

@@ -136,15 +136,15 @@ static bool read_version(lo_reader *r, tc_buffer *b) {
 }
 
 static bool read_kind(lo_reader *r, tc_buffer *b) {
-  static const char *const kind[] = {"input", "output", "arena", "local", "kept"};
+  static const char *const kind[] = {"input", "output", "arena", "local", "kept", "private"};
   const char *start;
   const size_t n = tc_words_next(&r->w, &start);
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 6; i++) {
     if (strlen(kind[i]) != n || memcmp(kind[i], start, n) != 0) continue;
     b->kind = (tc_buf_kind)i;
     return i > TC_BUF_OUTPUT || lo_read_count(r, (int64_t)r->length, kind[i], &b->index);
   }
-  return tc_words_fail(&r->w, "expected input, output, arena, local or kept before \"%.20s\"", start);
+  return tc_words_fail(&r->w, "expected input, output, arena, local, kept or private before \"%.20s\"", start);
 }
 
 static bool read_buffer(lo_reader *r) {

@@ -128,7 +128,7 @@ static bool is_pointwise(const tc_nest *n) { return n->nstage == 1 && !n->nresul
 
 static bool can_join(const joiner *x, const tc_kernel *k) {
   const bool pointwise = x->L->target->siblings == TC_SIBLINGS_POINTWISE;
-  if (k->kind != TC_KERNEL_NESTS || k->nnest != 1 || k->nest->serial || k->nest->when != TC_ALWAYS) return false;
+  if (k->kind != TC_KERNEL_NESTS || k->outer.fused || k->nnest != 1 || k->nest->serial || k->nest->when != TC_ALWAYS) return false;
   if (pointwise && !is_pointwise(k->nest)) return false;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     const tc_buf_kind kind = x->p->buffer[k->buffer[i]].kind;

@@ -23,7 +23,7 @@ typedef struct traffic {
 /* Points of the axes that an address depends on; of all where data decides.  Chunks and the axis over
  * their number are one axis. */
 static tc_dim points(const traffic *t, const tc_address *a) {
-  tc_dim n = tc_dim_const(1);
+  tc_dim n = t->k->outer.fused ? t->k->outer.extent : tc_dim_const(1);
   uint32_t chunked = 0;
   for (int i = 0; i < t->part; i++)
     if (t->axis[i].of >= 0) chunked |= 1u << t->axis[i].of;
@@ -112,7 +112,7 @@ void lo_estimate_bytes(lo *L, tc_kernel *k) {
   follow_kernel(&t);
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     const tc_buffer *b = &L->p->buffer[k->buffer[i]];
-    if (b->kind == TC_BUF_LOCAL) continue;
+    if (tc_buffer_of_thread(b)) continue;
     const tc_dim n =
         tc_kernel_takes_arrays(k) ? b->numel : tc_dim_add(L->dims, t.read[i], t.written[i]);
     const tc_dim bytes = lo_estimate(L, n, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype)));

@@ -276,12 +276,25 @@ static void check_sort(lo_checker *c, const tc_sort_loop *s) {
   if (!fits && !tc_dim_bad(wanted[0]) && !tc_dim_bad(wanted[1])) lo_wrong(c, "a sort of arrays of another size");
 }
 
+/* Scratch between nests is of a thread that runs all of them. */
+static void check_outer_loop(lo_checker *c, const tc_kernel *k) {
+  const tc_dims *d = tc_graph_dims(c->p->graph);
+  if (k->outer.fused && (k->kind != TC_KERNEL_NESTS || k->outer.sym >= tc_dims_sym_count(d) || tc_dim_bad(k->outer.extent)))
+    lo_wrong(c, "a fused outer loop");
+  for (uint32_t i = 0; c->ok && i < k->nbuffer; i++)
+    if (c->p->buffer[k->buffer[i]].kind == TC_BUF_PRIVATE && !k->outer.fused)
+      lo_wrong(c, "buffer %u is private, and there is no fused outer loop", k->buffer[i]);
+  for (uint32_t n = 0; c->ok && k->outer.fused && n < k->nnest; n++)
+    if (k->nest[n].serial || k->nest[n].when != TC_ALWAYS) lo_wrong(c, "a nest of a fused outer loop is serial, or one of two ways");
+}
+
 static void check_kernel(lo_checker *c, const tc_kernel *k) {
   c->k = k;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     if (k->buffer[i] >= c->p->nbuffer) lo_wrong(c, "buffer %u does not exist", k->buffer[i]);
     if (tc_dim_bad(k->base[i])) lo_wrong(c, "argument %u begins outside of 64 bits", i);
   }
+  check_outer_loop(c, k);
   for (uint32_t id = 1; id < k->nexpr && c->ok; id++) check_expr(c, id);
   for (uint32_t n = 0; n < k->nnest && c->ok; n++) check_nest(c, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL && c->ok) check_matmul(c, &k->mm);

@@ -141,7 +141,7 @@ static void check_sources(lo_checker *c, uint32_t version) {
       lo_wrong(c, "what is kept depends on a number");
     if (e->kind != TC_EX_LOAD) continue;
     const tc_buffer *b = &c->p->buffer[c->k->buffer[e->buffer]];
-    const bool known = b->kind == TC_BUF_LOCAL || (has_version(b) && b->version == version) ||
+    const bool known = tc_buffer_of_thread(b) || (has_version(b) && b->version == version) ||
                        (b->kind == TC_BUF_INPUT && b->index == version);
     if (!known) lo_wrong(c, "what is kept depends on buffer %u", c->k->buffer[e->buffer]);
   }

@@ -67,21 +67,36 @@ void tc_vjp_slice(tc_vjp *v) {
   else v->din[0] = spread(v, part, t, axis, first, step < 0 ? -step : step);
 }
 
-/* Along one axis of t, step apart: position j of each window. */
-static tc_ref of_windows(const tc_vjp *v, tc_ref part, const tc_type *t, int axis, int64_t j, int64_t step) {
-  return step == 1 ? placed(v, part, t, axis, tc_dim_const(j)) : spread(v, part, t, axis, tc_dim_const(j), step);
-}
+enum { FEW = 16 /* positions of a window */, STEPS = 8 /* phases */ };
 
-/* Few positions: the elements of each, one array of them after the other. */
-static tc_ref folded_by_position(const tc_vjp *v, const tc_type *t, int axis, int64_t size, int64_t step) {
+/* What the windows add to elements first, first + step, .. of the axis, `t` of them: position first + m step of window w is
+ * the one of number w + m. */
+static tc_ref folded_phase(const tc_vjp *v, const tc_type *t, int axis, int64_t size, int64_t first, int64_t step) {
   tc_ref sum = {0};
-  for (int64_t j = 0; j < size; j++) {
+  for (int64_t j = first; j < size; j += step) {
     tc_ref part = dy(v);
     tc_dim attr[2] = {tc_dim_const(t->rank), tc_dim_const(j)};
-    part = of_windows(v, tc_build(v->c.g, OP_SELECT, 1, &part, 2, attr, NULL, v->c.loc), t, axis, j, step);
+    part = tc_build(v->c.g, OP_SELECT, 1, &part, 2, attr, NULL, v->c.loc);
+    part = placed(v, part, t, axis, tc_dim_const((j - first) / step));
     sum = sum.id ? tc_build2(v->c.g, OP_ADD, sum, part, v->c.loc) : part;
   }
-  return sum;
+  return sum.id ? sum : vj_full(v, t, (tc_dtype)tc_graph_type(v->c.g, dy(v))->dtype, 0);
+}
+
+/* Few positions, and few phases of the axis modulo the step: each element is the sum of those of the windows that hold it. */
+static tc_ref folded_by_position(const tc_vjp *v, const tc_type *t, int axis, int64_t size, int64_t step) {
+  tc_dims *dims = dims_of(v);
+  tc_ref phase[STEPS];
+  int order[TC_MAX_RANK];
+  tc_type part = *t, all = *t;
+  part.dim[axis] = tc_dim_ceildiv(dims, t->dim[axis], tc_dim_const(step));
+  all.dim[axis] = tc_dim_mul(dims, part.dim[axis], tc_dim_const(step));
+  if (step == 1) return folded_phase(v, t, axis, size, 0, 1);
+  for (int64_t i = 0; i < step; i++) phase[i] = folded_phase(v, &part, axis, size, i, step);
+  for (int i = 0; i <= t->rank; i++) order[i] = i == axis ? axis + 1 : i == axis + 1 ? axis : i;
+  const tc_ref phases = dc_axis_op(&v->c, OP_STACK, (int)step, phase, axis);
+  const tc_ref sum = vj_like(v, tc_build_permute(v->c.g, phases, t->rank + 1, order, v->c.loc), &all);
+  return tc_dim_known_eq(dims, all.dim[axis], t->dim[axis]) ? sum : dc_slice(&v->c, sum, axis, zero, t->dim[axis]);
 }
 
 /* Any: all elements are added where they came from. */
@@ -105,13 +120,12 @@ static tc_ref folded_by_element(const tc_vjp *v, const tc_type *t, int axis, int
 }
 
 void tc_vjp_unfold(tc_vjp *v) {
-  enum { FEW = 16 };
   const tc_type *t = vj_type(v, 0);
   const int axis = dc_axis(v->n, "axis", t->rank);
   const tc_dim size = v->n->type.dim[t->rank];
   const int64_t step = tc_dim_value(tc_attr_int(v->n, "step"));
   if (tc_dim_is(size, 0)) v->din[0] = TC_VJP_ZERO;
-  else if (tc_dim_is_const(size) && tc_dim_value(size) <= FEW)
+  else if (tc_dim_is_const(size) && tc_dim_value(size) <= FEW && step <= STEPS && t->rank < TC_MAX_RANK)
     v->din[0] = folded_by_position(v, t, axis, tc_dim_value(size), step);
   else v->din[0] = folded_by_element(v, t, axis, step);
 }

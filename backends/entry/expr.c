@@ -23,6 +23,7 @@ void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i) {
     tc_putf(e->out, "ws + at%u", id);
     break;
   case TC_BUF_LOCAL:
+  case TC_BUF_PRIVATE:
     if (e->style->local) e->style->local(e, k, i);
     else tc_put(e->out, "0");
     break;

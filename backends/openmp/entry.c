@@ -41,7 +41,7 @@ static bool is_threaded(const tc_entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k)
     if (e->p->kernel[k].kind == TC_KERNEL_MATMUL || e->p->kernel[k].kind == TC_KERNEL_SORT) return true;
   for (uint32_t i = 0; i < e->p->nbuffer; ++i)
-    if (e->p->buffer[i].kind == TC_BUF_LOCAL && !tc_omp_on_stack(&e->p->buffer[i])) return true;
+    if (tc_buffer_of_thread(&e->p->buffer[i]) && !tc_omp_on_stack(&e->p->buffer[i])) return true;
   return !tc_dim_is(e->p->workspace, 0);
 }
 
@@ -64,13 +64,13 @@ static void put_kept(const tc_entry *e, bool begin) {
   }
 }
 
-/* LOCAL buffers of all threads, the packed panels of a matmul, and what a sort moves. */
+/* LOCAL and PRIVATE buffers of all threads, the packed panels of a matmul, and what a sort moves. */
 static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   const tc_kernel *kernel = &e->p->kernel[k];
   tc_buf shared = {0}, each = {0};
   for (uint32_t i = 0; i < kernel->nbuffer; ++i) {
     const tc_buffer *b = &e->p->buffer[kernel->buffer[i]];
-    if (b->kind != TC_BUF_LOCAL || tc_omp_on_stack(b)) continue;
+    if (!tc_buffer_of_thread(b) || tc_omp_on_stack(b)) continue;
     tc_putf(out, "  const int64_t local@_%u = scratch@;\n  scratch@ += threads * ", i);
     tc_omp_local_bytes(e->p, b, out);
     tc_put(out, ";\n");

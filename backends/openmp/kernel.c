@@ -23,7 +23,7 @@ static void put_pointer(const tc_kernel *k, const tc_program *p, uint32_t i, tc_
 static void put_buffers(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = buffer_of(k, p, i);
-    if (b->kind == TC_BUF_LOCAL) continue; /* per thread: the nests declare it */
+    if (tc_buffer_of_thread(b)) continue; /* the nests declare it */
     tc_put(out, "  ");
     put_pointer(k, p, i, out);
     tc_putf(out, " = buf[%u];", i);
@@ -34,7 +34,7 @@ static void put_buffers(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out) {
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = buffer_of(k, p, i);
-    if (b->kind != TC_BUF_LOCAL) continue;
+    if (!tc_buffer_of_thread(b)) continue;
     const char *t = tc_print_storage(b->dtype);
     if (tc_omp_on_stack(b)) {
       tc_putf(out, "%*s_Alignas(64) tc_%s b%u[%lld];", indent, "", t, i,
@@ -64,7 +64,7 @@ static void put_scalar(uint32_t i, bool f, void *out) {
 static void put_sizes(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_dims *c = tc_graph_dims(p->graph);
   for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i)
-    tc_putf(out, "  const int64_t s_%s = sym[%u];\n", tc_dims_sym(c, i)->name, i);
+    if (!k->outer.fused || i != k->outer.sym) tc_putf(out, "  const int64_t s_%s = sym[%u];\n", tc_dims_sym(c, i)->name, i);
   tc_print_each_scalar(k, p, put_scalar, out);
 }
 
@@ -92,7 +92,7 @@ void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_print_fused(k, p, out);
   tc_put(out, "static __attribute__((noinline)) TC_VECTOR_WIDTH int TC_NAME(@NAME@_team)(\n");
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
-    if (buffer_of(k, p, i)->kind == TC_BUF_LOCAL) continue;
+    if (tc_buffer_of_thread(buffer_of(k, p, i))) continue;
     tc_put(out, "    ");
     put_pointer(k, p, i, out);
     tc_put(out, ",");
@@ -111,7 +111,7 @@ static void put_thread(const tc_kernel *k, const tc_program *p, tc_buf *out) {
               "    const tc_value *scalar, int64_t part, int64_t parts) {\n"
               "  const tc_fe env = tc_fe_hold();\n  const int bad = TC_NAME(@NAME@_team)(");
   for (uint32_t i = 0; i < k->nbuffer; ++i)
-    if (buffer_of(k, p, i)->kind != TC_BUF_LOCAL) tc_putf(out, "buf[%u], ", i);
+    if (!tc_buffer_of_thread(buffer_of(k, p, i))) tc_putf(out, "buf[%u], ", i);
   tc_put(out, "buf, sym, scalar, part, parts);\n  tc_fe_restore(env);\n  return bad;\n}\n");
 }
 

@@ -227,13 +227,48 @@ static uint32_t term_with_cases(const tc_dims *c, const dim_poly *p) {
 
 static bool known_nonnegative(tc_dims *c, tc_dim d, int cases);
 
+/* A quotient x / k that is atom j of term i, k a number; NULL: it is none. */
+static const dim_atom *quotient_of(const tc_dims *c, const dim_poly *p, uint32_t i, uint32_t j) {
+  const dim_mono *m = c->mono.at[p->term[i].mono];
+  const dim_atom *a = c->atom.at[m->atom[j]];
+  return a->kind == ATOM_DIV && tc_dim_is_const(a->b) && tc_dim_value(a->b) > 1 ? a : NULL;
+}
+
+/* The term without that atom. */
+static tc_dim cofactor(tc_dims *c, dim_term t, uint32_t j) {
+  const dim_mono *m = c->mono.at[t.mono];
+  tc_dim d = tc_dim_const(t.coef);
+  for (uint32_t i = 0; i < m->n; i++)
+    if (i != j) d = tc_dim_mul(c, d, dim_atom_dim(c, m->atom[i]));
+  return d;
+}
+
+/* d >= 0 as d = rest - f * (x / k), where f >= 0 and k * rest - f * x >= 0: for k * (x / k) <= x. */
+static bool nonnegative_by_quotients(tc_dims *c, tc_dim d, int cases) {
+  const dim_poly *p = dim_poly_of(c, d);
+  for (uint32_t i = 0; i < p->n; i++) {
+    const dim_term t = p->term[i];
+    for (uint32_t j = 0; t.coef < 0 && j < c->mono.at[t.mono]->n; j++) {
+      const dim_atom *q = quotient_of(c, p, i, j);
+      const tc_dim f = q ? cofactor(c, t, j) : TC_DIM_INVALID;
+      if (!q || tc_dim_bad(f) || range_of(c, f).hi > 0) continue;
+      const tc_dim rest = dim_add_scaled(c, d, dim_term_dim(c, t), -1);
+      if (known_nonnegative(c, tc_dim_add(c, tc_dim_mul(c, q->b, rest), tc_dim_mul(c, f, q->a)), cases - 1)) return true;
+      p = dim_poly_of(c, d);
+    }
+  }
+  return false;
+}
+
 /* By what is assumed, or in both cases of a min or max that is a factor-free term of it; in one of them, if the term
  * is at least that. */
 static bool prove_nonnegative(tc_dims *c, tc_dim d, int cases) {
   if (bounded_nonnegative(c, d)) return true;
   const dim_poly *p = cases ? dim_poly_of(c, d) : NULL;
   const uint32_t i = p ? term_with_cases(c, p) : 0;
-  if (!p || i == p->n || p->term[i].coef == INT64_MIN) return false;
+  if (!p) return false;
+  if (i == p->n) return nonnegative_by_quotients(c, d, cases);
+  if (p->term[i].coef == INT64_MIN) return false;
   const dim_atom *a = choice_of(c, p, i);
   const int64_t coef = p->term[i].coef;
   const tc_dim term = dim_term_dim(c, p->term[i]), rest = dim_add_scaled(c, d, term, -1);

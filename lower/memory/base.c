@@ -47,13 +47,13 @@ static void subtract_base(void *self, uint32_t *buffer, tc_address *a) {
 }
 
 /* requires: the addresses of k are final.  A pointer never lies in front of its array, where offsets
- * are negative and guards leave elements out. */
+ * are negative and guards leave elements out, and does not move with a fused outer loop. */
 void lo_move_bases(lo *L, tc_kernel *k) {
   const tc_dim zero = tc_dim_const(0);
   bases b = {L->dims, lo_alloc(L, L->arena, (k->nbuffer + 1) * sizeof *b.of)};
   k->base = b.of;
   for (uint32_t i = 0; i < k->nbuffer; i++) b.of[i] = TC_DIM_INVALID;
-  if (k->kind != TC_KERNEL_CALL) lo_each_access(k, lower_base, &b);
+  if (k->kind != TC_KERNEL_CALL && !k->outer.fused) lo_each_access(k, lower_base, &b);
   for (uint32_t i = 0; i < k->nbuffer; i++)
     if (tc_dim_bad(b.of[i]) || !tc_dim_known_le(L->dims, zero, b.of[i])) b.of[i] = zero;
   if (k->kind != TC_KERNEL_CALL) lo_each_access(k, subtract_base, &b);

@@ -612,6 +612,23 @@ static void run_sort(machine *m, const tc_sort_loop *s) {
   }
 }
 
+static void forget_private(machine *m) {
+  for (uint32_t i = 0; i < m->k->nbuffer; i++) {
+    const uint32_t b = m->k->buffer[i];
+    if (m->p->buffer[b].kind == TC_BUF_PRIVATE) memset(m->mem[b].writer, 0, (size_t)m->mem[b].count * sizeof *m->mem[b].writer);
+  }
+}
+
+static void run_nests(machine *m, const tc_kernel *k) {
+  const int64_t points = k->outer.fused ? size_of(m, k->outer.extent) : 1;
+  for (int64_t i = 0; i < points && !m->failed; i++) {
+    if (k->outer.fused) m->sym[k->outer.sym] = i;
+    m->tick++;
+    forget_private(m);
+    for (uint32_t n = 0; n < k->nnest && !m->failed; n++) run_nest(m, &k->nest[n]);
+  }
+}
+
 static void run_kernel(machine *m, const tc_kernel *k) {
   m->k = k;
   for (uint32_t i = 0; i < k->nsize; i++) m->sym[k->size[i].sym] = size_of(m, k->size[i].value);
@@ -620,7 +637,7 @@ static void run_kernel(machine *m, const tc_kernel *k) {
   m->memo_at = calloc(k->nexpr + 1u, sizeof *m->memo_at);
   if (k->kind == TC_KERNEL_MATMUL) run_matmul(m, &k->mm);
   if (k->kind == TC_KERNEL_SORT) run_sort(m, &k->sort);
-  for (uint32_t n = 0; n < k->nnest && !m->failed; n++) run_nest(m, &k->nest[n]);
+  run_nests(m, k);
   free(m->memo);
   free(m->memo_at);
 }

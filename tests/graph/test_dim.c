@@ -111,6 +111,20 @@ Test(dim, ranges_and_comparisons) {
   tc_dims_free(c);
 }
 
+Test(dim, quotients_are_at_most_what_is_divided) {
+  tc_dims *c = tc_dims_new();
+  tc_dim_sym(c, "H", 1, INT64_MAX, 1);
+  tc_dim_sym(c, "W", 1, INT64_MAX, 1);
+  tc_dim_sym(c, "S", INT64_MIN, INT64_MAX, 1);
+  cr_expect(tc_dim_known_le(c, dim(c, "2*((W+1)/2)"), dim(c, "W+1")));
+  cr_expect(!tc_dim_known_le(c, dim(c, "2*((W+1)/2)"), dim(c, "W")));
+  cr_expect(tc_dim_known_le(c, dim(c, "2*((H+1)/2)*((W+1)/2)"), dim(c, "(H+1)*((W+1)/2)")), "times what is not negative");
+  cr_expect(!tc_dim_known_le(c, dim(c, "2*((H+1)/2)*S"), dim(c, "(H+1)*S")));
+  cr_expect(tc_dim_known_le(c, dim(c, "W/3+W/2"), dim(c, "W")), "of two");
+  cr_expect(!tc_dim_known_le(c, dim(c, "W/2+W/2+1"), dim(c, "W")));
+  tc_dims_free(c);
+}
+
 Test(dim, unify_replaces_symbols) {
   tc_dims *c = tc_dims_new();
   tc_buf b = {0};

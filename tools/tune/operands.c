@@ -59,13 +59,13 @@ static bool make_array(const tune_problem *x, uint32_t i, int threads, double lo
   if (!tc_dim_eval(dims_of(x), b->numel, x->sym, &numel) || !tc_dim_eval(dims_of(x), x->k->base[i], x->sym, &base))
     return false;
   size_t bytes = (size_t)numel * size;
-  if (b->kind == TC_BUF_LOCAL) bytes = (size_t)threads * ((bytes + LINE - 1) / LINE * LINE);
+  if (tc_buffer_of_thread(b)) bytes = (size_t)threads * ((bytes + LINE - 1) / LINE * LINE);
   o->bytes[i] = bytes;
   o->memory[i] = aligned_alloc(PAGE, (bytes + PAGE) / PAGE * PAGE + PAGE);
   if (!o->memory[i]) return false;
   fill(b->dtype, o->memory[i], bytes, low, range, i);
   o->buf[i] = o->memory[i] + base * (int64_t)size;
-  o->written[i] = b->kind != TC_BUF_LOCAL && tc_kernel_writes(x->k, i);
+  o->written[i] = !tc_buffer_of_thread(b) && tc_kernel_writes(x->k, i);
   if (!o->written[i]) return true;
   o->in_place |= reads(x->k, i);
   o->fresh[i] = malloc(bytes + 1);

@@ -3,7 +3,7 @@
 
 static void put_store(tc_omp_nest *x, const tc_stage *st, const tc_action *a, bool interleave) {
   bool first = false;
-  if (x->s.lanes || !interleave || !tc_omp_is_interleaved(&x->f, st, a, &first))
+  if (!interleave || !tc_omp_is_interleaved(&x->f, st, a, &first))
     tc_print_store(&x->s, a);
   else if (first) tc_omp_put_interleaved(x, st, a);
 }

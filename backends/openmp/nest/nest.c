@@ -27,6 +27,11 @@ static void put_task_count(const tc_omp_nest *x, tc_buf *out) {
   if (!out->len) tc_put(out, "1");
 }
 
+/* The variable of an axis's points, or of its tiles. */
+static const char *task_variable(const tc_omp_nest *x, int i) {
+  return i == x->plan->vector ? "tile" : tile_of(x, i) ? "outer" : x->axis_text[i];
+}
+
 /* i<a> of every parallel axis from the task number t, last axis fastest; of the vectorised axis the
  * tile number. */
 static void put_decode(tc_omp_nest *x) {
@@ -36,7 +41,7 @@ static void put_decode(tc_omp_nest *x) {
     const long long tile = tile_of(x, i);
     tc_buf e = {0};
     tc_print_dim(x->s.p, n->axis[i].extent, &e);
-    const char *name = i == x->plan->vector ? "tile" : tile ? "outer" : x->axis_text[i];
+    const char *name = task_variable(x, i);
     if (n->nparallel == 1) tc_print_line(&x->s, "const int64_t %s = task;", name);
     else if (i == 0) tc_print_line(&x->s, "const int64_t %s = rest;", name);
     else if (tile) {
@@ -242,6 +247,31 @@ static void put_pipelined(tc_omp_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
+/* All tasks in order, by a loop for each parallel axis: their numbers are not divided. */
+static void put_axis_loops(tc_omp_nest *x) {
+  const tc_nest *n = x->nest;
+  const int indent = x->s.indent;
+  for (int i = 0; i < n->nparallel; ++i) {
+    const char *name = task_variable(x, i), *end = i + 1 < n->nparallel ? "" : " {";
+    tc_buf e = {0};
+    tc_print_dim(x->s.p, n->axis[i].extent, &e);
+    if (tile_of(x, i)) tc_print_line(&x->s, "for (int64_t %s = 0; %s < TC_CEILDIV(%s, %lld); ++%s)%s", name, name, e.text, tile_of(x, i), name, end);
+    else tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s)%s", name, name, e.text, name, end);
+    tc_buf_free(&e);
+    x->s.indent += 2;
+  }
+  if (!n->nparallel) {
+    tc_print_line(&x->s, "{");
+    x->s.indent += 2;
+  }
+  put_split_guards(x);
+  if (tc_omp_lanes_are_points(&x->f)) put_tile(x);
+  else tc_omp_point(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  x->s.indent = indent;
+}
+
 /* Each thread takes one run of tasks.  Written out: a worksharing construct costs a call of the
  * OpenMP runtime even where one thread does it all. */
 static void put_tasks(tc_omp_nest *x, bool team) {
@@ -251,6 +281,10 @@ static void put_tasks(tc_omp_nest *x, bool team) {
   }
   if (x->plan->collect) {
     tc_omp_put_collected(x, team);
+    return;
+  }
+  if (!team && !x->plan->group && x->plan->pipeline < 0) {
+    put_axis_loops(x);
     return;
   }
   tc_buf count = {0};
@@ -451,17 +485,38 @@ static void put_work(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   }
 }
 
+/* The loop around all nests: of a team, each thread takes one run of its points. */
+static void put_outer_loop(const tc_kernel *k, const tc_program *p, bool team, tc_buf *out) {
+  const char *i = tc_dims_sym(tc_graph_dims(p->graph), k->outer.sym)->name;
+  tc_buf n = {0};
+  tc_print_dim(p, k->outer.extent, &n);
+  if (team)
+    tc_putf(out, "  for (int64_t s_%s = tc_share(%s, part, parts), last_%s = tc_share(%s, part + 1, parts); s_%s < last_%s; ++s_%s) {\n",
+            i, n.text, i, n.text, i, i, i);
+  else tc_putf(out, "  for (int64_t s_%s = 0; s_%s < %s; ++s_%s) {\n", i, i, n.text, i);
+  out->failed |= n.failed;
+  tc_buf_free(&n);
+}
+
+/* The nests: in one loop around them, or with a barrier from one to the next. */
+static bool put_nests(const tc_kernel *k, const tc_program *p, bool team, tc_buf *out) {
+  bool ok = true;
+  if (k->outer.fused) put_outer_loop(k, p, team, out);
+  for (uint32_t i = 0; ok && i < k->nnest; ++i) {
+    if (team && i && !k->outer.fused) tc_put(out, "  if (parts > 1) tcrt_barrier();\n");
+    ok = put_nest(k, p, i, team && !k->outer.fused, out);
+  }
+  if (k->outer.fused) tc_put(out, "  }\n");
+  return ok;
+}
+
 bool tc_omp_emit_nests(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   if (!k->schedule) return false;
   const tc_omp_kernel_schedule *own = k->schedule->kernel;
   const bool team = own->threads > 0;
-  bool ok = true;
   tc_omp_team_head(k, p, out);
   tc_omp_locals(k, p, 2, out);
-  for (uint32_t i = 0; ok && i < k->nnest; ++i) {
-    if (team && i) tc_put(out, "  if (parts > 1) tcrt_barrier();\n");
-    ok = put_nest(k, p, i, team, out);
-  }
+  bool ok = put_nests(k, p, team, out);
   tc_buf work = {0};
   put_work(k, p, &work);
   tc_omp_team_tail(k, p, team ? work.text : NULL, own->threads, out);

@@ -28,9 +28,14 @@
   tc_rawnontemporal_##T(p + (u)*TC_L,                                                              \
                         __builtin_shufflevector(ab, cd, TC_EACH(TC_INTERLEAVE_PLACE, s, u)),       \
                         nontemporal)
+/* The same of the first n elements of all vectors. */
+#define TC_STOREN_INTERLEAVED(T, ab, cd, s, u)                                                     \
+  if ((s)*n > (u)*TC_L)                                                                            \
+  tc_rawstoren_##T(p + (u)*TC_L, __builtin_shufflevector(ab, cd, TC_EACH(TC_INTERLEAVE_PLACE, s, u)), \
+                   TC_MIN((s)*n - (u)*TC_L, TC_L))
 #define TC_EVEN_PLACE(l, s, u) (2 * (l))
 /* tc_loadstride<s>_T(p): p[l * s].  tc_loadstride2n_T(p, n): of lanes 0 to n - 1, the others 0.  tc_interleave<s>_T(p, nontemporal, a, ..): p[l * s] = a[l], p[l * s + 1] = ..;
- * nontemporal where that flag says so.  Memory type T, moved as R, computed as V. */
+ * nontemporal where that flag says so.  tc_interleave<s>n_T(p, n, a, ..): of lanes 0 to n - 1.  Memory type T, moved as R, computed as V. */
 #define TC_INTERLEAVED(T, R, V, IN, OUT)                                                           \
   TC_FN tc_v##V tc_loadstride2_##T(const tc_##T *p) {                                              \
     return IN(TC_PICK(tc_rawload_##T(p), tc_rawload_##T(p + TC_L - 1), 2));                        \
@@ -55,11 +60,22 @@
     TC_STORE_INTERLEAVED(T, a, b, 2, 0);                                                           \
     TC_STORE_INTERLEAVED(T, a, b, 2, 1);                                                           \
   }                                                                                                \
+  TC_FN void tc_interleave2n_##T(tc_##T *p, int64_t n, tc_v##V v, tc_v##V w) {                     \
+    const tc_v##R a = OUT(v), b = OUT(w);                                                          \
+    TC_STOREN_INTERLEAVED(T, a, b, 2, 0);                                                          \
+    TC_STOREN_INTERLEAVED(T, a, b, 2, 1);                                                          \
+  }                                                                                                \
   TC_FN void tc_interleave3_##T(tc_##T *p, int nontemporal, tc_v##V v, tc_v##V w, tc_v##V x) {     \
     const tc_v##R a = OUT(v), b = OUT(w), c = OUT(x);                                              \
     TC_STORE_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 0);                                   \
     TC_STORE_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 1);                                   \
     TC_STORE_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 2);                                   \
+  }                                                                                                \
+  TC_FN void tc_interleave3n_##T(tc_##T *p, int64_t n, tc_v##V v, tc_v##V w, tc_v##V x) {          \
+    const tc_v##R a = OUT(v), b = OUT(w), c = OUT(x);                                              \
+    TC_STOREN_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 0);                                  \
+    TC_STOREN_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 1);                                  \
+    TC_STOREN_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, c), 3, 2);                                  \
   }                                                                                                \
   TC_FN void tc_interleave4_##T(tc_##T *p, int nontemporal, tc_v##V v, tc_v##V w, tc_v##V x,       \
                                 tc_v##V y) {                                                       \
@@ -68,6 +84,14 @@
     TC_STORE_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 1);                                   \
     TC_STORE_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 2);                                   \
     TC_STORE_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 3);                                   \
+  }                                                                                                \
+  TC_FN void tc_interleave4n_##T(tc_##T *p, int64_t n, tc_v##V v, tc_v##V w, tc_v##V x,            \
+                                 tc_v##V y) {                                                      \
+    const tc_v##R a = OUT(v), b = OUT(w), c = OUT(x), d = OUT(y);                                  \
+    TC_STOREN_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 0);                                  \
+    TC_STOREN_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 1);                                  \
+    TC_STOREN_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 2);                                  \
+    TC_STOREN_INTERLEAVED(T, TC_BOTH(a, b), TC_BOTH(c, d), 4, 3);                                  \
   }
 /* @ tc_loadstride*_f32 tc_interleave*_f32 */
 TC_INTERLEAVED(f32, f32, f32, TC_PLAIN_f32, TC_PLAIN_f32)

@@ -1,0 +1,56 @@
+/* Kernels that pad arrays, and those that read their windows, as one: of how many kernels, which arrays are scratch, and that
+ * the values are right. */
+#include "tests/lower/check.h"
+
+static const int64_t sizes[] = {1, 2, 3, 5, 9};
+
+static uint32_t kernels_of(const char *text) {
+  uint32_t most = 0;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    tc_graph *g = graph_of(text);
+    interp_array **input = arguments_of(g, sizes[i]);
+    const uint32_t n = check_lowering_for(&tc_target_cores, g, input, NULL, NULL);
+    most = n > most ? n : most;
+    free_arguments(g, input);
+    tc_graph_free(g);
+  }
+  return most;
+}
+
+static uint32_t count_of(const char *text, tc_buf_kind kind) {
+  tc_graph *g = graph_of(text);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->nbuffer; i++) n += p->buffer[i].kind == kind;
+  tc_program_free(p);
+  tc_graph_free(g);
+  return n;
+}
+
+/* So many kernels, arrays that are scratch, and arrays in the workspace. */
+#define FUSED(name, kernels, scratch, arrays, text)                                                                         \
+  Test(outer_fusion, name) {                                                                                                \
+    cr_expect_eq(kernels_of("graph g\n" text), kernels);                                                                    \
+    cr_expect_eq(count_of("graph g\n" text, TC_BUF_PRIVATE), scratch);                                                      \
+    cr_expect_eq(count_of("graph g\n" text, TC_BUF_ARENA), arrays);                                                         \
+  }
+
+#define X "%1 = param f32[N,C,H,W] \"x\"\n"
+#define PAD(a, b) "%2 = const f32 0.0\n%3 = pad %1 %2 before=[0,0," a "," a "] after=[0,0," b "," b "]\n"
+
+FUSED(maxima_of_windows, 1, 2, 0,
+      X PAD("1", "1") "%4 = unfold %3 axis=3 size=3 step=2\n%5 = max %4 axes=[4] keep=0\n"
+                      "%6 = unfold %5 axis=2 size=3 step=2\n%7 = max %6 axes=[4] keep=0\nret %7\n")
+FUSED(their_places, 1, 2, 0,
+      X PAD("1", "0") "%4 = unfold %3 axis=3 size=2 step=1\n%5 = argmax %4 axes=[4] keep=0\n%6 = max %4 axes=[4] keep=0\n"
+                      "%7 = cast %5 dtype=f32\n%8 = add %6 %7\n%9 = unfold %8 axis=2 size=2 step=1\n"
+                      "%10 = sum %9 axes=[4] keep=0\nret %10\n")
+FUSED(a_result_among_them, 1, 1, 0,
+      X PAD("1", "1") "%4 = unfold %3 axis=3 size=3 step=1\n%5 = max %4 axes=[4] keep=0\n"
+                      "%6 = unfold %5 axis=2 size=2 step=1\n%7 = min %6 axes=[4] keep=0\nret %5 %7\n")
+FUSED(of_images_alone, 1, 1, 0, /* windows lie along channels, too */
+      "%1 = param f32[N,C,W] \"x\"\n%2 = const f32 0.0\n%3 = pad %1 %2 before=[0,1,1] after=[0,1,1]\n"
+      "%4 = unfold %3 axis=2 size=3 step=1\n%5 = unfold %4 axis=1 size=3 step=1\n%6 = sum %5 axes=[3,4] keep=0\nret %6\n")
+FUSED(no_leading_axis, 2, 0, 1,
+      "%1 = param f32[H,W] \"x\"\n%2 = const f32 0.0\n%3 = pad %1 %2 before=[1,1] after=[1,1]\n"
+      "%4 = unfold %3 axis=1 size=3 step=1\n%5 = unfold %4 axis=0 size=3 step=1\n%6 = sum %5 axes=[2,3] keep=0\nret %6\n")
