@@ -446,6 +446,7 @@ typedef struct tc_target {
   bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */
   bool windows_at_once; /* windows are read again for each result, rather than stored as arrays (lower/windows.c) */
   bool fused_outer;       /* kernels of nests may have a fused outer loop (lower/outer_fusion.c) */
+  bool channels_last;     /* convolutions are products of images whose channels are neighbours (lower/convolution.c) */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: does this chain of products run better as one kernel than as three?  Without it there are none. */

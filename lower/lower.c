@@ -229,13 +229,19 @@ static tc_program *lower(tc_graph *g, const tc_target *target) {
   return NULL;
 }
 
+/* g by one more pass, of what may be its own graph already; NULL after reporting. */
+static tc_graph *passed(tc_graph *g, tc_graph *own, bool wanted, tc_graph *(*pass)(tc_graph *)) {
+  if (!own || !wanted) return own;
+  tc_graph *next = pass(own);
+  if (next != own && own != g) tc_graph_free(own);
+  return next;
+}
+
 /* What the target has no kernels for, or better ones, is another graph: its own, or g. */
 static tc_graph *fitted(tc_graph *g, const tc_target *target) {
-  tc_graph *sorted = target->sorts ? g : lo_without_sorts(g);
-  if (!sorted || !target->windows_at_once) return sorted;
-  tc_graph *own = lo_with_windows_at_once(sorted);
-  if (own != sorted && sorted != g) tc_graph_free(sorted);
-  return own;
+  tc_graph *own = passed(g, g, !target->sorts, lo_without_sorts);
+  own = passed(g, own, target->windows_at_once, lo_with_windows_at_once);
+  return passed(g, own, target->channels_last, lo_with_channels_last);
 }
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {

@@ -43,7 +43,7 @@
 #include "lower/loop.h"
 
 enum {
-  LO_AXES = 12,         /* axes of a group, before the schedule splits them */
+  LO_AXES = 14,         /* axes of a group, before the schedule splits them */
   LO_MEMBERS = 256,     /* nodes of a group: bounds the depth of expressions and the size of kernels */
   LO_LOOK_BACK = 16,     /* groups that are tried for independent work */
   LO_SOURCES = 8         /* arrays that are known one by one */
@@ -345,6 +345,7 @@ void lo_place_all(lo *L);
 void lo_place_reduce(lo *L, tc_ref r);
 void lo_place_matmul(lo *L, tc_ref r);
 void lo_place_scan(lo *L, tc_ref r);
+bool lo_has_windows(const lo_index *at); /* some dimension runs over several axes */
 void lo_place_join(lo *L, tc_ref r);
 void lo_place_scatter(lo *L, tc_ref r);
 void lo_place_sort(lo *L, tc_ref r);
@@ -528,6 +529,9 @@ void lo_share_constants(lo *L);
 tc_graph *lo_without_sorts(tc_graph *g);
 /* g, or a graph of its own in which windows are read where they are used (windows.c); NULL after reporting. */
 tc_graph *lo_with_windows_at_once(tc_graph *g);
+/* g, or a graph of its own whose convolutions are products of arrays with the channels last (convolution.c); NULL after
+ * reporting. */
+tc_graph *lo_with_channels_last(tc_graph *g);
 bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */

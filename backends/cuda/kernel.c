@@ -29,6 +29,8 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .windows_at_once = true,
                                   .guards = true,
                                   .product_apart = true,
+                                  .product_parts = true,
+                                  .channels_last = true,
                                   .chain = tc_cuda_may_chain,
                                   .siblings = TC_SIBLINGS_POINTWISE};
 

@@ -232,6 +232,11 @@ static bool may_be_columns(lo *L, const lo_group *g, uint32_t axes) {
   return !(axes & (axes - 1)) || (L->target->epilogue_parts && lo_guess(L, g->extent[last]) >= LANES);
 }
 
+/* Of products of windows: rows run over several axes, and along their neighbours in memory. */
+static bool stores_columns_apart(lo *L, const lo_group *g, uint32_t rows, uint32_t columns) {
+  return L->target->channels_last && (rows & (rows - 1)) && !(columns >> (g->naxis - 1) & 1);
+}
+
 /* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of rows and columns. */
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   const tc_type *t = tc_graph_type(L->g, n);
@@ -242,7 +247,7 @@ bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) 
     return lo_no(L, "the kernel that reads it takes nothing more");
   lo_no(L, "its reader does not run over the rows and columns of the product");
   if (g->naxis + 1 >= LO_AXES) return false;
-  uint32_t used = 0;
+  uint32_t used = 0, rows = 0;
   for (int i = 0; i < t->rank; i++) {
     if (tc_dim_is(t->dim[i], 1)) {
       if (!lo_lin_is_zero(&at->dim[i])) return false;
@@ -250,7 +255,8 @@ bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) 
     }
     uint32_t m = merged_axes(L, g, &at->dim[i], t->dim[i]);
     if (!m || (m & used) || (i == t->rank - 1 && !may_be_columns(L, g, m))) return false;
-    used |= m;
+    if (i == t->rank - 1 && stores_columns_apart(L, g, rows, m)) return false;
+    used |= rows = m;
   }
   return used == all_axes(g);
 }

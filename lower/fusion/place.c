@@ -87,12 +87,25 @@ static bool belongs_elsewhere(lo *L, tc_ref r, const lo_demand *d) {
   return rowwise && (d->at->axes & group_of(L, d)->sequential);
 }
 
+/* Is an operand read in it along its last axis, which is not the last one of what it shows?  Where that is windows, or k runs
+ * over that axis and others, nothing else has neighbours there, and elements are read many times. */
+static bool moves_channels(lo *L, tc_ref r, const lo_demand *d) {
+  const tc_node *n = lo_node(L, r);
+  const tc_dim *axes;
+  if (!L->target->channels_last || n->op != OP_PERMUTE || !d->prologue || d->at->flat || is_repetitive(L, r)) return false;
+  const int last = tc_attr_list(n, "axes", &axes) - 1;
+  if (last < 2 || tc_dim_value(axes[last]) == last) return false;
+  const uint32_t deep = lo_deep_axes(group_of(L, d)), inner = lo_lin_axes(&d->at->dim[last]), outer = lo_lin_axes(&d->at->dim[last - 1]);
+  return lo_has_windows(d->at) || (inner & deep && outer & deep);
+}
+
 static bool allows(lo *L, tc_ref r, const lo_demand *d) {
   const lo_group *g = group_of(L, d);
   const tc_node *n = lo_node(L, r);
   if (!lo_has_room(g)) return lo_no(L, "the kernel that reads it is full");
   if (belongs_elsewhere(L, r, d))
     return lo_no(L, "it follows a reduction along another axis than that of its reader");
+  if (moves_channels(L, r, d)) return lo_no(L, "windows of it are read with its channels next to each other");
   if (lo_class(n) == TC_CLASS_VIEW) return true;
   if (d->prologue && !fits_prologue(L, r))
     return lo_no(L, "it is dearer than what is computed while an operand of a matmul is packed");

@@ -274,7 +274,7 @@ static void place_put(lo *L, tc_ref r, tc_ref c, uint32_t kernel) {
   else place_piece(L, r, n->in[0], zero, kernel);
 }
 
-static bool has_windows(const lo_index *at) {
+bool lo_has_windows(const lo_index *at) {
   for (uint32_t i = 0; i < at->rank; i++) {
     const uint32_t axes = lo_lin_axes(&at->dim[i]);
     if (axes & (axes - 1)) return true;
@@ -282,12 +282,21 @@ static bool has_windows(const lo_index *at) {
   return false;
 }
 
+/* Neighbours would each look whether they are there. */
+static bool pads_last_axis(lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  const tc_dim *before, *after;
+  const int rank = tc_attr_list(n, "before", &before);
+  tc_attr_list(n, "after", &after);
+  return L->target->channels_last && rank && !(tc_dim_is(before[rank - 1], 0) && tc_dim_is(after[rank - 1], 0));
+}
+
 /* Is it read through windows alone?  Their loads of what is padded can look whether it is there. */
 static bool reads_guarded(lo *L, tc_ref r) {
   const lo_place *p = &L->place[r.id];
-  if (lo_node(L, r)->op != OP_PAD || !L->target->guards || p->target) return false;
+  if (lo_node(L, r)->op != OP_PAD || !L->target->guards || p->target || pads_last_axis(L, r)) return false;
   for (const lo_demand *d = p->demand; d; d = d->next)
-    if (d->load || !d->at || d->at->flat || d->at->terms || !has_windows(d->at)) return false;
+    if (d->load || !d->at || d->at->flat || d->at->terms || !lo_has_windows(d->at)) return false;
   return true;
 }
 

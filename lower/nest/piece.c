@@ -170,7 +170,10 @@ static tc_val inside(lo_kb *b, const tc_node *n, const lo_index *at, const lo_in
   return all;
 }
 
-static bool is_zero(const tc_expr *e) {
+/* Rounded or not. */
+static bool is_zero(const tc_kernel *k, tc_val v) {
+  const tc_expr *e = &k->expr[v.id];
+  if (e->kind == TC_EX_ROUND) e = &k->expr[e->in[0].id];
   return e->kind == TC_EX_CONST && e->i == 0 && e->f == 0 && !signbit(e->f);
 }
 
@@ -184,7 +187,7 @@ static tc_val padded(lo_kb *b, const tc_node *n, const lo_index *at) {
   b->guard = both(b, outer, in, n->loc);
   const tc_val x = piece_value(b, n, 0, at);
   b->guard = outer;
-  if (!in.id || (b->k->expr[x.id].kind == TC_EX_LOAD && is_zero(&b->k->expr[edge.id]))) return x;
+  if (!in.id || (b->k->expr[x.id].kind == TC_EX_LOAD && is_zero(b->k, edge))) return x;
   return lo_op(b, OP_WHERE, lo_compute_type(n->type.dtype), in, x, edge, n->loc);
 }
 

@@ -204,6 +204,55 @@ static const char windows_of_padded_halves[] =
     "%7 = unfold %6 axis=2 size=2 step=1\n%8 = permute %7 axes=[0,1,2,4,5,3]\n%9 = reshape %8 dims=[-1,48]\n"
     "%10 = matmul %9 %2\n%11 = tanh %10\nret %11\n";
 
+/* tc_conv: images with the channels first.  With zeros around them, a bias and a residual behind; every second point of
+ * dilated windows; channels in groups; few channels, in one axis. */
+static const char convolution[] =
+    "%1 = param bf16[3,16,R,C] \"x\"\n%2 = param bf16[24,144] \"w\"\n%3 = param bf16[24,1] \"b\"\n%4 = const weak bf16 0\n"
+    "%5 = pad %1 %4 before=[0,0,1,1] after=[0,0,1,1]\n%6 = unfold %5 axis=2 size=3 step=1\n"
+    "%7 = permute %6 axes=[0,1,4,2,3]\n%8 = reshape %7 dims=[3,48,R,2+C]\n%9 = unfold %8 axis=3 size=3 step=1\n"
+    "%10 = permute %9 axes=[0,1,4,2,3]\n%11 = reshape %10 dims=[3,144,-1]\n%12 = matmul %2 %11\n%13 = add %12 %3\n"
+    "%14 = relu %13\n%15 = reshape %14 dims=[3,24,R,C]\n%16 = permute %15 axes=[0,2,3,1]\nret %15 %16\n";
+static const char dilated_convolution[] =
+    "%1 = param bf16[2,8,10,18] \"x\"\n%2 = param bf16[70,72] \"w\"\n%3 = unfold %1 axis=2 size=5 step=2\n"
+    "%4 = slice %3 axis=-1 start=0 stop=5 step=2\n%5 = permute %4 axes=[0,1,4,2,3]\n%6 = reshape %5 dims=[2,24,3,18]\n"
+    "%7 = unfold %6 axis=3 size=5 step=2\n%8 = slice %7 axis=-1 start=0 stop=5 step=2\n"
+    "%9 = permute %8 axes=[0,1,4,2,3]\n%10 = reshape %9 dims=[2,72,-1]\n%11 = matmul %2 %10\nret %11\n";
+static const char grouped_convolution[] =
+    "%1 = param bf16[3,32,R,C] \"x\"\n%2 = param bf16[2,12,144] \"w\"\n%3 = const weak bf16 0\n"
+    "%4 = pad %1 %3 before=[0,0,1,1] after=[0,0,1,1]\n%5 = reshape %4 dims=[3,2,16,R+2,C+2]\n"
+    "%6 = unfold %5 axis=3 size=3 step=1\n%7 = permute %6 axes=[0,1,2,5,3,4]\n%8 = reshape %7 dims=[3,2,48,R,C+2]\n"
+    "%9 = unfold %8 axis=4 size=3 step=1\n%10 = permute %9 axes=[0,1,2,5,3,4]\n%11 = reshape %10 dims=[3,2,144,-1]\n"
+    "%12 = matmul %2 %11\n%13 = reshape %12 dims=[3,24,R,C]\n%14 = relu %13\nret %14\n";
+static const char line_convolution[] =
+    "%1 = param f32[R,3,C] \"x\"\n%2 = param f32[5,9] \"w\"\n%3 = const weak f32 0\n"
+    "%4 = pad %1 %3 before=[0,0,2] after=[0,0,0]\n%5 = unfold %4 axis=2 size=3 step=1\n"
+    "%6 = permute %5 axes=[0,1,3,2]\n%7 = reshape %6 dims=[R,9,C]\n%8 = matmul %2 %7\n%9 = tanh %8\nret %9\n";
+
+/* Two convolutions, the second one of single points, and every second one of those. */
+static const char convolutions[] =
+    "%1 = param bf16[3,8,8,10] \"x\"\n%2 = param bf16[16,72] \"w\"\n%3 = param bf16[8,16] \"v\"\n%4 = const weak bf16 0\n"
+    "%5 = pad %1 %4 before=[0,0,1,1] after=[0,0,1,1]\n%6 = unfold %5 axis=2 size=3 step=1\n"
+    "%7 = permute %6 axes=[0,1,4,2,3]\n%8 = reshape %7 dims=[3,24,8,12]\n%9 = unfold %8 axis=3 size=3 step=1\n"
+    "%10 = permute %9 axes=[0,1,4,2,3]\n%11 = reshape %10 dims=[3,72,-1]\n%12 = matmul %2 %11\n%13 = relu %12\n"
+    "%14 = matmul %3 %13\n%15 = reshape %13 dims=[3,16,8,10]\n%16 = slice %15 axis=2 start=0 stop=8 step=2\n"
+    "%17 = slice %16 axis=3 start=0 stop=10 step=2\n%18 = reshape %17 dims=[3,16,-1]\n%19 = matmul %3 %18\n"
+    "ret %14 %19\n";
+
+/* Gradients of a convolution in one axis, by its image and its weights. */
+static const char gradients_of_convolution[] =
+    "%1 = param bf16[4,8,C] \"x\"\n%2 = param bf16[16,24] \"w\"\n%3 = param bf16[4,16,C] \"dy\"\n%4 = const bf16 0\n"
+    "%5 = pad %1 %4 before=[0,0,1] after=[0,0,1]\n%6 = unfold %5 axis=2 size=3 step=1\n"
+    "%7 = permute %6 axes=[0,1,3,2]\n%8 = reshape %7 dims=[4,24,C]\n%9 = permute %8 axes=[0,2,1]\n"
+    "%10 = matmul %3 %9\n%11 = sum %10 axes=[0] keep=0\n%12 = permute %2 axes=[1,0]\n%13 = matmul %12 %3\n"
+    "%14 = reshape %13 dims=[4,8,3,C]\n%15 = permute %14 axes=[0,1,3,2]\n"
+    "%16 = slice %15 axis=3 start=0 stop=1 step=1\n%17 = reshape %16 dims=[4,8,C]\n"
+    "%18 = pad %17 %4 before=[0,0,0] after=[0,0,2]\n"
+    "%19 = slice %15 axis=3 start=1 stop=2 step=1\n%20 = reshape %19 dims=[4,8,C]\n"
+    "%21 = pad %20 %4 before=[0,0,1] after=[0,0,1]\n%22 = add %18 %21\n"
+    "%23 = slice %15 axis=3 start=2 stop=3 step=1\n%24 = reshape %23 dims=[4,8,C]\n"
+    "%25 = pad %24 %4 before=[0,0,2] after=[0,0,0]\n%26 = add %22 %25\n"
+    "%27 = slice %26 axis=2 start=1 stop=C+1 step=1\nret %11 %27\n";
+
 /* Places decide which element, or which array, is loaded: rows and columns of a torus, a roll of a roll, and edges. */
 static const char torus[] =
     "%1 = param f32[R,C] \"x\"\n%2 = roll %1 shift=1 axis=0\n%3 = roll %2 shift=-1 axis=1\n%4 = roll %1 shift=1 axis=1\n"
@@ -349,6 +398,13 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {windows_of_padded, 1, 70},
                                {windows_of_padded_halves, 9, 21},
                                {windows_of_padded_halves, 16, 3},
+                               {convolution, 9, 13},
+                               {convolution, 1, 2},
+                               {dilated_convolution, 3, 7},
+                               {grouped_convolution, 5, 6},
+                               {line_convolution, 3, 37},
+                               {convolutions, 4, 5},
+                               {gradients_of_convolution, 1, 40},
                                {torus, 9, 21},
                                {torus, 16, 64},
                                {torus, 1, 3},

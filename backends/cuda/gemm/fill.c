@@ -3,6 +3,8 @@
  * would have put it.  Outside of the operand are zeros. */
 #include "backends/cuda/gemm/matmul.h"
 
+#include <stdlib.h>
+
 static bool is_deep(const tc_cuda_fill *f) { return f->o->along == f->deep.axis; }
 
 static void put_sides(tc_cuda_product *x, const tc_cuda_fill *f) {
@@ -22,6 +24,15 @@ static void put_item(tc_cuda_product *x, const tc_cuda_fill *f, const char *numb
   tc_print_line(&x->s, "const bool live = %s < %s && %s < %s;", outer, f->outer.end, k, f->deep.end);
 }
 
+/* `live` of the operand's own guard too, made of places: the name of what says so. */
+static const char *put_guard(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const tc_val guard = x->k->expr[f->o->value.id].guard;
+  if (!guard.id) return "live";
+  tc_print_value(&x->s, guard);
+  tc_print_line(&x->s, "const bool there = live && v%u[0];", guard.id);
+  return "there";
+}
+
 /* Opens the loop over the tile. */
 static void open_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *step) {
   put_sides(x, f);
@@ -36,16 +47,121 @@ static void close_fill(tc_cuda_product *x) {
   tc_print_line(&x->s, "}");
 }
 
+/* ---- copies in the background ---------------------------------------------------------------- */
+
 static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   tc_buf at = {0};
   open_fill(x, f, "8");
+  uint8_t *outer = tc_print_enter(&x->s);
+  const char *live = put_guard(x, f);
   tc_print_address(&x->s, &e->address, &at);
-  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (live ? %s : 0), live);", f->name,
-                e->buffer, at.text ? at.text : "0");
+  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%s ? %s : 0), %s);", f->name, e->buffer,
+                live, at.text ? at.text : "0", live);
+  tc_print_leave(&x->s, outer);
   close_fill(x);
   tc_buf_free(&at);
 }
+
+static uint32_t deep_axes(const tc_cuda_product *x, const tc_cuda_fill *f) {
+  return 1u << f->deep.axis | tc_mm_parts(x->mm, f->deep.axis);
+}
+
+/* What of an address changes along the deep axis alone, or the rest of it. */
+static void put_half(tc_cuda_product *x, const tc_cuda_fill *f, const tc_address *a, bool deep, tc_buf *out) {
+  tc_address half = *a;
+  const uint32_t axes = deep_axes(x, f);
+  if (deep) half.offset = tc_dim_const(0);
+  for (int i = 0; i < TC_MAX_AXES; ++i)
+    if ((bool)(axes >> i & 1) != deep) half.coef[i] = tc_dim_const(0);
+  tc_print_address(&x->s, &half, out);
+}
+
+static bool is_place(const tc_cuda_product *x, const tc_expr *e) {
+  bool any = false;
+  for (int i = 0; i < x->s.naxis; ++i) any |= !tc_dim_is(e->address.coef[i], 0);
+  return any && e->kind == TC_EX_INDEX;
+}
+
+/* The next place behind `after` that the guard of the operand asks for; 0: there are no more. */
+static uint32_t next_place(const tc_cuda_product *x, const tc_cuda_fill *f, uint32_t after) {
+  const tc_val guard = x->k->expr[f->o->value.id].guard;
+  uint8_t *need = guard.id ? calloc(x->k->nexpr + 1, 1) : NULL;
+  uint32_t i = after + 1;
+  if (guard.id && !need) x->s.out->failed = true;
+  if (!need) return 0;
+  need[guard.id] = 1;
+  tc_mark_operands(x->k, need);
+  while (i <= guard.id && !(need[i] && is_place(x, &x->k->expr[i]))) ++i;
+  free(need);
+  return i <= guard.id ? i : 0;
+}
+
+static void put_begun(tc_cuda_product *x, const tc_cuda_fill *f, const char *name, uint32_t number, const tc_address *a) {
+  tc_buf at = {0};
+  put_half(x, f, a, false, &at);
+  tc_print_line(&x->s, "%c_%s%u[e] = tc_kept(%s);", f->name, name, number, at.text ? at.text : "0");
+  tc_buf_free(&at);
+}
+
+void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const tc_expr *e = &x->k->expr[f->o->value.id];
+  const char c = f->name, *outer = x->text[f->outer.axis];
+  if (!f->o->plain) return;
+  tc_print_line(&x->s, "constexpr int %c_items = %c_lanes == 8 ? %s * %s / (THREADS * 8) : 1;", c, c, f->deep.count, f->outer.count);
+  tc_print_line(&x->s, "tc_int %c_at%u[%c_items];", c, e->buffer, c);
+  for (uint32_t i = 0; (i = next_place(x, f, i));) tc_print_line(&x->s, "tc_int %c_place%u[%c_items];", c, i, c);
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %c_items; ++e) {", c);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * 8;");
+  if (is_deep(f)) tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item / %s, %s - 1);", outer, f->outer.from, f->deep.count, f->outer.end);
+  else tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item %% %s, %s - 8);", outer, f->outer.from, f->outer.count, f->outer.end);
+  put_begun(x, f, "at", e->buffer, &e->address);
+  for (uint32_t i = 0; (i = next_place(x, f, i));) put_begun(x, f, "place", i, &x->k->expr[i].address);
+  close_fill(x);
+}
+
+/* What changes along the deep axis of an address or a place. */
+static void put_deep(tc_cuda_product *x, const tc_cuda_fill *f, const char *name, uint32_t number, const tc_address *a) {
+  tc_buf at = {0};
+  put_half(x, f, a, true, &at);
+  tc_print_line(&x->s, "const tc_int %s%u = %s;", name, number, at.text ? at.text : "0");
+  tc_buf_free(&at);
+}
+
+/* At the point along the deep axis at hand. */
+static void put_point(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const tc_expr *e = &x->k->expr[f->o->value.id];
+  const char *k = x->text[f->deep.axis];
+  tc_print_line(&x->s, "const tc_int %s = %s + %s;", k, f->deep.from, is_deep(f) ? "near" : "far");
+  tc_print_line(&x->s, "const bool live = %s < %s;", k, f->deep.end);
+  put_deep(x, f, "at", e->buffer, &e->address);
+  for (uint32_t i = 0; (i = next_place(x, f, i));) put_deep(x, f, "place", i, &x->k->expr[i].address);
+}
+
+/* A thread's items are below each other. */
+static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const uint32_t buffer = x->k->expr[f->o->value.id].buffer;
+  put_sides(x, f);
+  tc_print_line(&x->s, "const int item = (int)threadIdx.x * 8, near = item %% width, first = item / width;");
+  if (is_deep(f)) put_point(x, f);
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %c_items; ++e) {", f->name);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const int far = first + e * (THREADS * 8 / width);");
+  if (!is_deep(f)) put_point(x, f);
+  uint8_t *outer = tc_print_enter(&x->s);
+  for (uint32_t i = 0; (i = next_place(x, f, i));) {
+    tc_print_line(&x->s, "const tc_ui64 v%u = tc_set_i64(%c_place%u[e] + place%u);", i, f->name, i, i);
+    x->s.printed[i] = 1;
+  }
+  const char *live = put_guard(x, f);
+  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%c_at%u[e] + at%u), %s);", f->name, buffer,
+                f->name, buffer, buffer, live);
+  tc_print_leave(&x->s, outer);
+  close_fill(x);
+}
+
+/* ---- by way of registers --------------------------------------------------------------------- */
 
 static void put_values(tc_cuda_product *x, const tc_cuda_fill *f) {
   const char *type = tc_print_storage(x->mm->operand);
@@ -72,32 +188,35 @@ static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
   put_sides(x, f);
   tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (THREADS * L), some = all < 16 ? all : 16;", f->name,
                 f->deep.count, f->outer.count);
-  tc_print_line(&x->s, "TC_UNROLL for (int chunk = 0; chunk < all; chunk += some) {");
+  tc_print_line(&x->s, "TC_ROLLED for (int chunk = 0; chunk < all; chunk += some) {");
   tc_print_line(&x->s, "  tc_held<tc_%s, L> part[some];", type);
   x->s.indent += 2;
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < some; ++e) {");
-  x->s.indent += 2;
-  put_item(x, f, "(chunk + e)", "L");
-  tc_print_line(&x->s, "part[e] = tc_hold<L>(b%u + (live ? %s : 0));", e->buffer, at.text ? at.text : "0");
-  close_fill(x);
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < some; ++e) {");
-  x->s.indent += 2;
-  put_item(x, f, "(chunk + e)", "L");
-  tc_print_line(&x->s, "if (!live) part[e] = {};");
-  tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part[e]);", type, f->name);
-  close_fill(x);
+  for (int stores = 0; stores < 2; ++stores) {
+    tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < some; ++e) {");
+    x->s.indent += 2;
+    put_item(x, f, "(chunk + e)", "L");
+    uint8_t *outer = tc_print_enter(&x->s);
+    const char *live = put_guard(x, f);
+    if (!stores) tc_print_line(&x->s, "part[e] = tc_hold<L>(b%u + (%s ? %s : 0));", e->buffer, live, at.text ? at.text : "0");
+    else {
+      tc_print_line(&x->s, "if (!%s) part[e] = {};", live);
+      tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part[e]);", type, f->name);
+    }
+    tc_print_leave(&x->s, outer);
+    close_fill(x);
+  }
   close_fill(x);
   tc_buf_free(&at);
 }
 
-void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
+static void put_fill(tc_cuda_product *x, const tc_cuda_fill *f, void (*copies)(tc_cuda_product *, const tc_cuda_fill *)) {
   if (!f->o->plain) {
     put_values(x, f);
     return;
   }
   tc_print_line(&x->s, "if constexpr (%c_lanes == 8) {", f->name);
   x->s.indent += 2;
-  put_copies(x, f);
+  copies(x, f);
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
   x->s.indent += 2;
@@ -105,3 +224,7 @@ void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
+
+void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_fill(x, f, put_copies); }
+
+void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_fill(x, f, put_begun_copies); }

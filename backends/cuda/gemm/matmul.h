@@ -30,8 +30,12 @@ typedef struct tc_cuda_fill {
   tc_cuda_span outer, deep;
 } tc_cuda_fill;
 
-/* fill.c: copies or values of the tile, on their way. */
+/* fill.c: in front of the loop over the deep axis, what of each copy's address and guard does not change in it.  Points
+ * outside of the outer axis are the last ones inside then, for nobody asks for the results there. */
+void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
+/* Copies or values of the tile, on their way; and where that was begun. */
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
+void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
 /* What differs between the templates. */
 typedef struct tc_cuda_template {

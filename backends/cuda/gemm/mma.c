@@ -14,23 +14,30 @@ enum { PAD = 8 };
 
 /* ---- a tile of the product ------------------------------------------------------------------- */
 
+static tc_cuda_fill fill_of(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  const bool left = name == 'a';
+  return (tc_cuda_fill){.o = o,
+                        .name = name,
+                        .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", left ? "M" : "N"},
+                        .deep = {x->kk, "k0", "k_end", "64"}};
+}
+
 /* Fills place `to` with the tile of the operand at k0. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  const bool left = name == 'a';
-  const tc_cuda_fill f = {.o = o,
-                          .name = name,
-                          .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", "SIDE"},
-                          .deep = {x->kk, "k0", "k_end", "64"}};
-  tc_print_line(&x->s, "{ /* %s */", left ? "A" : "B");
+  const tc_cuda_fill f = fill_of(x, o, name);
+  tc_print_line(&x->s, "{ /* %s */", name == 'a' ? "A" : "B");
   x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int SIDE = %c;", left ? 'M' : 'N');
-  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name, left ? "" : " + 64 * M");
-  tc_cuda_put_fill(x, &f);
+  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name, name == 'a' ? "" : " + 64 * M");
+  tc_cuda_put_begun_fill(x, &f);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
 static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
+  for (int i = 0; i < 2; ++i) {
+    const tc_cuda_fill f = fill_of(x, &o[i], i ? 'b' : 'a');
+    tc_cuda_begin_fill(x, &f);
+  }
   tc_print_line(&x->s, "square_t square;");
   tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, 64);");
   tc_print_line(&x->s, "for (tc_int step = -PREFETCH; step < steps; ++step) {");
@@ -118,6 +125,15 @@ typedef struct tile {
   int m, n, threads, blocks; /* blocks: of a multiprocessor */
 } tile;
 static const tile large = {256, 128, 256, 1}, middle = {128, 128, 128, 2}, small = {64, 64, 128, 2};
+/* Of few columns. */
+static const tile large_narrow = {256, 64, 256, 1}, middle_narrow = {128, 64, 128, 3};
+
+/* Would half of the columns of a tile be empty? */
+static bool is_narrow(const tc_cuda_product *x) {
+  int64_t least, most;
+  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->n].extent, &least, &most);
+  return most <= 64;
+}
 
 static void put_function(const tc_cuda_product *x, const char *body, int number, const tile *t,
                          const int *lanes, const char *index, tc_buf *out) {
@@ -146,13 +162,14 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
               "class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  put_function(x, body, 0, &large, vectorized, index, out);
-  put_function(x, body, 1, &middle, vectorized, index, out);
+  const bool narrow = is_narrow(x);
+  put_function(x, body, 0, narrow ? &large_narrow : &large, vectorized, index, out);
+  put_function(x, body, 1, narrow ? &middle_narrow : &middle, vectorized, index, out);
   put_function(x, body, 2, &small, vectorized, index, out);
   put_function(x, body, 3, &small, one, "tc_i64", out);
   if (!may_be_unaligned(x, o)) return 4;
   const int loaded[] = {vectorized[0], vectorized[1], 1};
-  put_function(x, body, 4, &middle, loaded, index, out);
+  put_function(x, body, 4, narrow ? &middle_narrow : &middle, loaded, index, out);
   put_function(x, body, 5, &small, loaded, index, out);
   return 6;
 }
@@ -160,23 +177,28 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
 /* The largest tiles of which there are enough to feed the machine and for which there is shared
  * memory: the places, and what aligns the first.  Hopper's large tiles have one place more. */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  const int broad = is_narrow(x) ? 64 : 128, middle = 3 * 128 * (128 + broad) + 1024, small = 3 * 128 * (64 + 64) + 1024;
+  tc_buf apart = {0};
+  if (may_be_unaligned(x, o))
+    tc_putf(&apart, "                            : !wide_results ? even >= enough && %d <= most ? 4 : 5\n", middle);
   tc_putf(out,
           "  const int64_t enough = c->info->sms * 3 / 4;\n"
           "  const int64_t place = c->info->arch == 90 ? 4 : 3, most = c->info->max_shared;\n"
-          "  const int64_t larger = place * 128 * (256 + 128) + 1024;\n"
-          "  const int64_t tall = batches * tc_cuda_ceildiv(m, 256) * tc_cuda_ceildiv(n, 128);\n"
-          "  const int64_t even = batches * tc_cuda_ceildiv(m, 128) * tc_cuda_ceildiv(n, 128);\n"
+          "  const int64_t larger = place * 128 * (256 + %d) + 1024;\n"
+          "  const int64_t tall = batches * tc_cuda_ceildiv(m, 256) * tc_cuda_ceildiv(n, %d);\n"
+          "  const int64_t even = batches * tc_cuda_ceildiv(m, 128) * tc_cuda_ceildiv(n, %d);\n"
           "  const unsigned function = !vectorized ? 3\n"
           "%s"
           "                            : tall >= enough && larger <= most ? 0\n"
-          "                            : even >= enough && 99328 <= most  ? 1\n"
+          "                            : even >= enough && %d <= most  ? 1\n"
           "                                                               : 2;\n"
           "  const int middle = function == 1 || function == 4;\n"
           "  const int64_t high = function == 0 ? 256 : middle ? 128 : 64;\n"
-          "  const int64_t broad = function == 0 || middle ? 128 : 64;\n"
+          "  const int64_t broad = function == 0 || middle ? %d : 64;\n"
           "  const int64_t block = function == 0 ? 256 : 128;\n"
-          "  const int64_t shared = function == 0 ? larger : middle ? 99328 : 50176;\n",
-          may_be_unaligned(x, o) ? "                            : !wide_results ? even >= enough && 99328 <= most ? 4 : 5\n" : "");
+          "  const int64_t shared = function == 0 ? larger : middle ? %d : %d;\n",
+          broad, broad, broad, apart.text ? apart.text : "", middle, broad, middle, small);
+  tc_buf_free(&apart);
 }
 
 const tc_cuda_template tc_cuda_mma = {

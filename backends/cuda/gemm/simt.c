@@ -50,6 +50,19 @@ static void close_pieces(tc_cuda_product *x) {
   }
 }
 
+/* A piece of an array as it is; nothing is loaded where its guard does not hold. */
+static void put_loaded(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const tc_expr *e = &x->k->expr[o->value.id];
+  tc_buf at = {0};
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_address(&x->s, &e->address, &at);
+  if (e->guard.id) tc_print_value(&x->s, e->guard);
+  if (e->guard.id) tc_print_line(&x->s, "if (v%u[0]) part = tc_load_%s(b%u + (%s));", e->guard.id, tc_print_storage(x->mm->operand), e->buffer, at.text ? at.text : "0");
+  else tc_print_line(&x->s, "part = tc_load_%s(b%u + (%s));", tc_print_storage(x->mm->operand), e->buffer, at.text ? at.text : "0");
+  tc_print_leave(&x->s, outer);
+  tc_buf_free(&at);
+}
+
 /* The tile at k0 to registers; what lies outside of the operand is 0. */
 static void put_fetch(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   const char side = name == 'a' ? 'm' : 'n', *type = tc_cuda_acc(x), *k = x->text[x->kk];
@@ -59,7 +72,8 @@ static void put_fetch(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   tc_print_line(&x->s, "tc_v%s part = tc_set_%s(0);", type, type);
   tc_print_line(&x->s, "if (%s < %c_end && %s < k_end) {", across, side, k);
   x->s.indent += 2;
-  tc_cuda_put_part(x, o, (int)o->plan.width);
+  if (o->plain) put_loaded(x, o);
+  else tc_cuda_put_part(x, o, (int)o->plan.width);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "%c_next[slot][e] = part;", name);

@@ -11,6 +11,20 @@ template <int ROWS> TC_FN int tc_place(int row, int at) {
 TC_FN unsigned short *tc_places() {
   return (unsigned short *)(((tc_u64)tc_shared + 1023) / 1024 * 1024);
 }
+/* @ tc_kept */
+/* x, which is not to be computed again where it is used. */
+TC_FN int tc_kept(int x) {
+#ifndef TC_EMULATED
+  asm volatile("" : "+r"(x));
+#endif
+  return x;
+}
+TC_FN tc_i64 tc_kept(tc_i64 x) {
+#ifndef TC_EMULATED
+  asm volatile("" : "+l"(x));
+#endif
+  return x;
+}
 /* @ tc_copy_async tc_copies_end tc_copies_wait */
 #ifndef TC_EMULATED
 TC_FN tc_u32 tc_shared_address(const void *p) { return (tc_u32)__cvta_generic_to_shared(p); }
@@ -107,16 +121,15 @@ template <class T, int M, int N, int GROUPS, bool a_by_k, bool b_by_k> struct tc
   }
   TC_MEMBER void ready() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
   TC_MEMBER void start(const unsigned short *a, const unsigned short *b) {
-    const int group = (int)threadIdx.x / 128;
-    const tc_u32 left = tc_shared_address(a) + group * (HIGH / 64) * PANEL;
-    const tc_u32 right = tc_shared_address(b);
+    const int group = GROUPS > 1 ? __shfl_sync(~0u, (int)threadIdx.x / 128, 0) : 0;
+    const tc_u64 left = describe(tc_shared_address(a) + group * (HIGH / 64) * PANEL);
+    const tc_u64 right = describe(tc_shared_address(b)); /* units of 16 bytes */
     hold();
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     TC_UNROLL for (int k = 0; k < 4; ++k)
       TC_UNROLL for (int i = 0; i < HIGH / 64; ++i)
-        tc_group_multiply<a_by_k, b_by_k>((const T *)0, sum[i],
-                                          describe(left + i * PANEL + k * (a_by_k ? 32 : 2048)),
-                                          describe(right + k * (b_by_k ? 32 : 2048)));
+        tc_group_multiply<a_by_k, b_by_k>((const T *)0, sum[i], left + (i * PANEL + k * (a_by_k ? 32 : 2048)) / 16,
+                                          right + k * (b_by_k ? 32 : 2048) / 16);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     hold();
   }

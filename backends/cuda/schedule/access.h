@@ -12,12 +12,14 @@ typedef struct tc_cuda_access {
 } tc_cuda_access;
 
 /* Where to look.  axis: of the lanes, -1: there are no wide accesses; across: TRANSPOSE: of the loads that fill a tile, else
- * -1. */
+ * -1; part: of a product's axis, the part that advances with it, or -1; copies: a product's operand that is an array as it
+ * is, whose guard is one for all lanes. */
 typedef struct tc_cuda_accesses {
   const tc_kernel *k;
   const tc_program *p;
   const tc_nest *n;
-  int axis, across;
+  int axis, across, part;
+  bool copies;
   const uint8_t *need; /* expressions of the nest */
 } tc_cuda_accesses;
 

@@ -14,12 +14,25 @@ static int axis_of(const tc_mm_loop *mm, int which, tc_cuda_along along) {
   return mm->nbatch + (int)along + (along == TC_CUDA_ALONG_D && which >= TC_CUDA_SECOND_A);
 }
 
-/* Is v an array of the multiplier's type, neighbours along `along`? */
-static bool is_plain(const tc_kernel *k, const tc_program *p, tc_val v, int along) {
+/* Is it made of places and sizes alone?  -1: out of memory. */
+static int is_of_places(const tc_kernel *k, tc_val guard) {
+  if (!guard.id) return 1;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) return -1;
+  need[guard.id] = 1;
+  tc_mark_operands(k, need);
+  bool places = true;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    places &= !need[i] || (k->expr[i].kind != TC_EX_LOAD && k->expr[i].kind != TC_EX_RANDOM && !k->expr[i].address.nterm);
+  free(need);
+  return places;
+}
+
+/* Is v an array of the multiplier's type?  -1: out of memory. */
+static int is_plain(const tc_kernel *k, const tc_program *p, tc_val v) {
   const tc_expr *e = &k->expr[v.id];
-  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
-         p->buffer[k->buffer[e->buffer]].dtype == k->mm.operand && !tc_mm_by_parts(&k->mm, &e->address) &&
-         tc_dim_is(e->address.coef[along], 1);
+  if (e->kind != TC_EX_LOAD || e->address.nterm || p->buffer[k->buffer[e->buffer]].dtype != k->mm.operand) return 0;
+  return is_of_places(k, e->guard);
 }
 
 int tc_cuda_operands(const tc_mm_loop *mm) { return TC_CUDA_INNER_A + 2 * mm->inner.n; }
@@ -48,18 +61,20 @@ static tc_val value_of(const tc_mm_loop *mm, int which) {
   }
 }
 
-static void open_value(const tc_kernel *k, const tc_program *p, int which, int along,
+static bool open_value(const tc_kernel *k, const tc_program *p, int which, int along,
                        tc_cuda_operand *o) {
   const tc_mm_loop *mm = &k->mm;
   const int deep = axis_of(mm, which, deep_of(which)), outer = axis_of(mm, which, outer_of(which));
   o->value = value_of(mm, which);
   o->along = along == (int)deep_of(which) ? deep : outer;
   o->across = along == (int)deep_of(which) ? outer : deep;
-  o->plain = is_plain(k, p, o->value, o->along);
+  const int plain = is_plain(k, p, o->value);
+  o->plain = plain > 0;
   o->action = (tc_action){
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = o->value, .dtype = mm->acc};
   o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
   o->nest = (tc_nest){.naxis = tc_mm_first_part(mm), .nstage = 1, .stage = &o->stage, .vector = o->along};
+  return plain >= 0;
 }
 
 static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
@@ -71,14 +86,18 @@ static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
   o->nest = (tc_nest){.naxis = n + 1, .nparallel = n, .nstage = 1, .stage = &o->stage, .vector = n};
 }
 
-/* Does anything of the operand change along parts of the axis of its lanes?  -1: out of memory. */
-static int by_parts(const tc_kernel *k, const tc_cuda_operand *o) {
+/* Are lanes one by one?  Where what is computed changes along parts of their axis; and where the guard of an array as it is
+ * changes from lane to lane.  -1: out of memory. */
+static int one_by_one(const tc_kernel *k, const tc_cuda_operand *o) {
   const uint32_t parts = tc_mm_parts(&k->mm, o->along);
-  if (!parts) return 0;
+  const tc_val guard = o->plain ? k->expr[o->value.id].guard : (tc_val){0};
+  if (o->plain ? !guard.id : !parts) return 0;
   uint32_t *depends = calloc(k->nexpr + 1, sizeof *depends);
   if (!depends) return -1;
   tc_print_depends(k, NULL, depends);
-  const bool any = tc_print_stage_axes(&o->stage, depends) & parts;
+  const int part = tc_mm_innermost(&k->mm, o->along);
+  const uint32_t lanes = 1u << o->along | (part < 0 ? 0 : 1u << part);
+  const bool any = o->plain ? depends[guard.id] & lanes : tc_print_stage_axes(&o->stage, depends) & parts;
   free(depends);
   return any;
 }
@@ -86,12 +105,12 @@ static int by_parts(const tc_kernel *k, const tc_cuda_operand *o) {
 bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
                           tc_cuda_operand *o) {
   *o = (tc_cuda_operand){0};
-  if (which != TC_CUDA_EPILOGUE) open_value(k, p, which, along, o);
-  else open_epilogue(&k->mm, o);
+  if (which == TC_CUDA_EPILOGUE) open_epilogue(&k->mm, o);
+  else if (!open_value(k, p, which, along, o)) return false;
   memcpy(o->nest.axis, k->mm.axis, sizeof o->nest.axis);
-  const int parts = by_parts(k, o);
-  if (parts < 0 || !tc_cuda_plan_access(k, p, &o->nest, &o->plan)) return false;
-  if (parts) o->plan.width = 1;
+  const int single = one_by_one(k, o);
+  if (single < 0 || !tc_cuda_plan_access(k, p, &o->nest, &o->plan)) return false;
+  if (single) o->plan.width = 1;
   return true;
 }
 

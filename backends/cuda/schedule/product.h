@@ -8,7 +8,7 @@
 typedef struct tc_cuda_operand {
   tc_val value;
   int along, across; /* axis of neighbours in memory, and the other one */
-  bool plain;        /* neighbours of an array as they are: nothing to compute, no rounding */
+  bool plain;        /* an array as it is, where a guard of places holds: nothing to compute, no rounding */
   tc_nest nest;      /* lanes along `along` */
   tc_stage stage;
   tc_action action;

@@ -1,0 +1,64 @@
+/* convolution.h - products of windows of an image, on their way to products of images whose channels are neighbours
+ * (convolution.c). */
+#ifndef TC_LOWER_CONVOLUTION_H
+#define TC_LOWER_CONVOLUTION_H
+
+#include "graph/decomp/decomp.h"
+#include "graph/passes/rewrite.h"
+#include "lower/lowering.h"
+
+enum { CV_SPACE = 3 /* most spatial axes */ };
+
+/* The windows of an image [N, C, D1 .. Dd], and its channels in groups. */
+typedef struct cv_conv {
+  tc_ref image;                       /* of the old graph, without zeros around it */
+  int space;                          /* d */
+  bool grouped;                       /* [N, G, C / G, ...] is what windows are of */
+  tc_dim groups, channels, points;    /* channels: of a group */
+  tc_dim before[CV_SPACE], after[CV_SPACE]; /* zeros around the image */
+  bool windows[CV_SPACE];             /* there is an axis of them; else they have one element */
+  tc_dim size[CV_SPACE], step[CV_SPACE], dilation[CV_SPACE], out[CV_SPACE];
+} cv_conv;
+
+/* convolution_find.c */
+
+/* Which axes of an image the dimensions of a view of its windows run over. */
+enum { CV_ATOMS = 2 * TC_MAX_RANK };
+typedef struct cv_atom {
+  int dim, axis; /* the dimension; the axis of the image, or that of the windows of it */
+  bool window;
+  tc_dim extent;
+} cv_atom;
+typedef struct cv_view {
+  tc_dims *dims;
+  int n;
+  cv_atom at[CV_ATOMS]; /* in the order of dimensions */
+} cv_view;
+void cv_open_view(cv_view *v, tc_dims *dims, const tc_type *t);
+/* The view behind one more operation, which windows are taken by: false: it is none that convolutions have. */
+bool cv_permuted(cv_view *v, int rank, const int *axes);
+bool cv_reshaped(cv_view *v, const tc_type *t);
+bool cv_unfolded(cv_view *v, int axis, int rank, tc_dim size, tc_dim step, tc_dim out, cv_conv *c);
+/* Is it [N, (G), (C, windows), points]? */
+bool cv_is_matrix(const cv_view *v, const cv_conv *c);
+/* Is old node r such a matrix of windows?  Where there is an unfold, or the image has its channels last already. */
+bool cv_find_windows(const tc_rewrite *w, tc_ref r, cv_conv *c);
+
+/* convolution_build.c: with the channels last. */
+
+/* [N, D1 .., C] of which r is the view [N, C, D1 ..]; 0: it is none. */
+tc_ref cv_shown_last(tc_graph *g, tc_ref r);
+tc_ref cv_as_last(tc_graph *g, tc_ref r, tc_loc loc);
+tc_ref cv_as_first(tc_graph *g, tc_ref r, tc_loc loc);
+/* x by that order of its axes, in that shape; what undoes what x is made by gives the array that it was made of. */
+tc_ref cv_permuted_by(const dc *c, tc_ref x, int rank, const int *order);
+tc_ref cv_reshaped_to(const dc *c, tc_ref x, int rank, const tc_dim *dims);
+tc_dim cv_more_channels(const cv_conv *v); /* of zeros, which operands are given */
+/* Windows of x[N, D1 .., C] as [G, (n, p), (windows, c)]; w[G, O / G, c, windows ..] as [G, (windows, c), O / G]. */
+tc_ref cv_left_operand(const dc *c, const cv_conv *v, tc_ref x);
+tc_ref cv_right_operand(const dc *c, const cv_conv *v, tc_ref w);
+
+/* convolution_gradients.c: old node r, which is the gradient of a convolution by its weights, or by its image.  0: it is neither. */
+tc_ref cv_gradient(const tc_rewrite *w, tc_ref r, const tc_node *n);
+
+#endif
