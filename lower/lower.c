@@ -227,12 +227,23 @@ static tc_program *lower(tc_graph *g, const tc_target *target) {
   return NULL;
 }
 
+typedef tc_graph *graph_pass(tc_graph *g);
+
 /* What the target has no kernels for, or better ones, is another graph: its own, or g. */
 static tc_graph *fitted(tc_graph *g, const tc_target *target) {
-  tc_graph *sorted = target->sorts ? g : lo_without_sorts(g);
-  if (!sorted || !target->windows_at_once) return sorted;
-  tc_graph *own = lo_with_windows_at_once(sorted);
-  if (own != sorted && sorted != g) tc_graph_free(sorted);
+  const struct {
+    bool wanted;
+    graph_pass *run;
+  } pass[] = {{!target->sorts, lo_without_sorts},
+              {target->windows_at_once, lo_with_windows_at_once},
+              {target->product_parts, lo_with_folds_in_products},
+              {target->product_parts, lo_with_batches_in_products}};
+  tc_graph *own = g;
+  for (size_t i = 0; own && i < sizeof pass / sizeof *pass; i++) {
+    tc_graph *before = own;
+    if (pass[i].wanted) own = pass[i].run(before);
+    if (own != before && before != g) tc_graph_free(before);
+  }
   return own;
 }
 

@@ -524,6 +524,10 @@ void lo_share_constants(lo *L);
 tc_graph *lo_without_sorts(tc_graph *g);
 /* g, or a graph of its own in which windows are read where they are used (windows.c); NULL after reporting. */
 tc_graph *lo_with_windows_at_once(tc_graph *g);
+/* g, or a graph of its own in which sums by position of products are products of windows (folded_windows.c); likewise. */
+tc_graph *lo_with_folds_in_products(tc_graph *g);
+/* g, or a graph of its own in which sums over batches of products are products (batched_sums.c); NULL after reporting. */
+tc_graph *lo_with_batches_in_products(tc_graph *g);
 bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */
