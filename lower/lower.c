@@ -229,19 +229,25 @@ static tc_program *lower(tc_graph *g, const tc_target *target) {
   return NULL;
 }
 
-/* g by one more pass, of what may be its own graph already; NULL after reporting. */
-static tc_graph *passed(tc_graph *g, tc_graph *own, bool wanted, tc_graph *(*pass)(tc_graph *)) {
-  if (!own || !wanted) return own;
-  tc_graph *next = pass(own);
-  if (next != own && own != g) tc_graph_free(own);
-  return next;
-}
+typedef tc_graph *graph_pass(tc_graph *g);
 
 /* What the target has no kernels for, or better ones, is another graph: its own, or g. */
 static tc_graph *fitted(tc_graph *g, const tc_target *target) {
-  tc_graph *own = passed(g, g, !target->sorts, lo_without_sorts);
-  own = passed(g, own, target->windows_at_once, lo_with_windows_at_once);
-  return passed(g, own, target->channels_last, lo_with_channels_last);
+  const struct {
+    bool wanted;
+    graph_pass *run;
+  } pass[] = {{!target->sorts, lo_without_sorts},
+              {target->windows_at_once, lo_with_windows_at_once},
+               {target->channels_last, lo_with_channels_last},
+              {target->product_parts, lo_with_folds_in_products},
+              {target->product_parts, lo_with_batches_in_products}};
+  tc_graph *own = g;
+  for (size_t i = 0; own && i < sizeof pass / sizeof *pass; i++) {
+    tc_graph *before = own;
+    if (pass[i].wanted) own = pass[i].run(before);
+    if (own != before && before != g) tc_graph_free(before);
+  }
+  return own;
 }
 
 tc_program *tc_lower(tc_graph *g, const tc_target *target) {

@@ -532,6 +532,10 @@ tc_graph *lo_with_windows_at_once(tc_graph *g);
 /* g, or a graph of its own whose convolutions are products of arrays with the channels last (convolution.c); NULL after
  * reporting. */
 tc_graph *lo_with_channels_last(tc_graph *g);
+/* g, or a graph of its own in which sums by position of products are products of windows (folded_windows.c); likewise. */
+tc_graph *lo_with_folds_in_products(tc_graph *g);
+/* g, or a graph of its own in which sums over batches of products are products (batched_sums.c); NULL after reporting. */
+tc_graph *lo_with_batches_in_products(tc_graph *g);
 bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */

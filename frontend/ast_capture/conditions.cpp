@@ -69,9 +69,15 @@ std::optional<bool> Evaluator::side_taken(const std::string &condition) const {
 
 // ---- what they tell -----------------------------------------------------------------------------
 
-// What a comparison of sizes that came out so tells of them; whether all of it became a guard.
+// What comparisons of sizes that came out so tell of them, all parts of && or none of || too; whether all of it became a
+// guard.
 bool Evaluator::learn_sizes(const Scalar &v, bool holds) {
-  if (!v.made || maybe || !BinaryOperator::isComparisonOp(v.made->op)) return false;
+  if (!v.made || maybe) return false;
+  if (v.made->op == (holds ? BO_LAnd : BO_LOr)) {
+    const bool left = learn_sizes(v.made->a, holds), right = learn_sizes(v.made->b, holds);
+    return left && right;
+  }
+  if (!BinaryOperator::isComparisonOp(v.made->op)) return false;
   if (!v.made->a.dim || !v.made->b.dim) return false;
   const auto op = holds ? v.made->op : BinaryOperator::negateComparisonOp(v.made->op);
   const bool less = op == BO_LT || op == BO_LE, strict = op == BO_LT || op == BO_GT;

@@ -64,6 +64,19 @@ TC_COMPILE tc_tensor *rows(const tc_tensor *x TC_SHAPE("f32[N,M]")) {
   return h;
 }
 
+// In functions that are called, too, several at once; the member is read in front of all of them.
+static tc_tensor *folded(const struct model *m, const tc_tensor *x, int64_t n) {
+  if (tc_size(m->w[0], 0) != n || tc_size(m->w[0], 1) != tc_size(x, 1) || tc_size(x, 0) != n)
+    return tc_fail_as(TC_ERROR_ARGUMENT, "not %d rows", (int)n);
+  tc_tensor *h = tc_select(m->w[0], 0, 0);
+  for (int i = 1; i < tc_size(m->w[0], 0); i++)
+    h = tc_maximum(h, tc_select(tc_add(m->w[0], x), 0, i));
+  return h;
+}
+TC_COMPILE tc_tensor *sizes(const struct model *m, const tc_tensor *x TC_SHAPE("f32[N,K]")) {
+  return folded(m, x, 5);
+}
+
 // What is made in front of a way out that is no error is compiled on both ways.
 TC_COMPILE tc_tensor *shortcut(const tc_tensor *x TC_SHAPE("f32[N,M]"), int n) {
   tc_tensor *h = tc_exp(x);
@@ -89,6 +102,7 @@ int main(void) {
   }
   for (int n = 1; n < 4; n++) show(local(x, (unsigned char)n));
   for (int n = 3; n < 6; n++) show(rows(tc_randn(TC_DIMS(n, 5), 1, TC_F32)));
+  for (int n = 4; n < 6; n++) show(sizes(&m, tc_randn(TC_DIMS(n, 5), 1, TC_F32)));
   for (int n = 2; n < 4; n++) show(shortcut(x, n));
   return finish();
 }
@@ -99,9 +113,11 @@ int main(void) {
 // CHECK: remark: 'global' compiled: 4 ops in 1 kernel
 // CHECK: remark: 'local' compiled: 9 ops in 2 kernels, 2 segments
 // CHECK: remark: 'rows' compiled: {{[0-9]+}} ops in 1 kernel
+// CHECK: remark: 'sizes' compiled: {{[0-9]+}} ops in 1 kernel
 // CHECK: remark: 'shortcut' compiled: {{.*}} 2 segments
 // CHECK-DAG: member {{.*}} 1 0 0 
 // CHECK-DAG: chain {{.*}} 1 0 0 
 // CHECK-DAG: asserted {{.*}} 1 0 0 
 // CHECK-DAG: global {{.*}} 1 0 0 
 // CHECK-DAG: rows {{.*}} 1 0 2 
+// CHECK-DAG: sizes {{.*}} 1 0 1 

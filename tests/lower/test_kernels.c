@@ -223,6 +223,22 @@ KERNELS(views, windows_of_one_channel, 1,
         "%4 = unfold %3 axis=3 size=3 step=1\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[N,3,9,28]\n"
         "%7 = matmul %2 %6\nret %7\n")
 
+/* What a convolution's gradients are made of: a product of windows of the padded dy, and one over all examples. */
+KERNELS(views, sums_by_position_of_a_product, 2,
+        "%1 = param f32[N,4,6] \"dy\"\n%2 = param f32[15,4] \"w\"\n%3 = const f32 0.0\n%4 = matmul %2 %1\n"
+        "%5 = reshape %4 dims=[N,5,3,6]\n%6 = permute %5 axes=[0,1,3,2]\n"
+        "%7 = slice %6 axis=3 start=0 stop=1 step=1\n%8 = reshape %7 dims=[N,5,6]\n"
+        "%9 = pad %8 %3 before=[0,0,0] after=[0,0,2]\n"
+        "%10 = slice %6 axis=3 start=1 stop=2 step=1\n%11 = reshape %10 dims=[N,5,6]\n"
+        "%12 = pad %11 %3 before=[0,0,1] after=[0,0,1]\n%13 = add %9 %12\n"
+        "%14 = slice %6 axis=3 start=2 stop=3 step=1\n%15 = reshape %14 dims=[N,5,6]\n"
+        "%16 = pad %15 %3 before=[0,0,2] after=[0,0,0]\n%17 = add %13 %16\n"
+        "%18 = slice %17 axis=2 start=1 stop=7 step=1\nret %18\n")
+KERNELS(views, sums_over_examples_of_windows, 1,
+        "%1 = param f32[N,16,30] \"dy\"\n%2 = param f32[N,100,34] \"x\"\n%3 = unfold %2 axis=2 size=5 step=1\n"
+        "%4 = permute %3 axes=[0,2,1,3]\n%5 = reshape %4 dims=[N,30,500]\n%6 = matmul %1 %5\n"
+        "%7 = sum %6 axes=[0] keep=0\nret %7\n")
+
 #define REPEATED(heads, rows)                                                                      \
   "%1 = param f32[B,3*" heads "," rows ",8] \"q\"\n%2 = param f32[B,3,T,8] \"k\"\n"                \
   "%3 = reshape %2 dims=[B,3,1,T,8]\n%4 = expand %3 dims=[B,3," heads ",T,8]\n"                    \

@@ -34,6 +34,7 @@ KIND(dilated, "f32[N,C,H,W]", "f32[O,C,3,3]", TC_INTS(1), TC_INTS(2), TC_INTS(2,
 KIND(points, "f32[N,C,H,W]", "f32[O,C,1,1]", TC_INTS(1), TC_INTS(0), TC_INTS(1), 1)
 KIND(grouped, "f32[N,6,H,W]", "f32[O,2,3,3]", TC_INTS(1), TC_INTS(1), TC_INTS(1), 3)
 KIND(depthwise, "f32[N,4,H,W]", "f32[4,1,3,3]", TC_INTS(2), TC_INTS(1), TC_INTS(1), 4)
+KIND(channels, "f32[N,32,H,W]", "f32[O,32,3,3]", TC_INTS(1), TC_INTS(1, 0), TC_INTS(1), 1)
 KIND(small, "f32[N,3,5,6]", "f32[O,3,3,3]", TC_INTS(1), TC_INTS(1), TC_INTS(1), 1)
 KIND(small_depthwise, "f32[N,4,5,7]", "f32[4,1,3,3]", TC_INTS(1), TC_INTS(1), TC_INTS(1), 4)
 KIND(volume, "f32[N,C,D,H,W]", "f32[O,C,2,3,2]", TC_INTS(1, 2, 1), TC_INTS(1), TC_INTS(1, 1, 2), 1)
@@ -59,6 +60,7 @@ static const kind kinds[] = {
     {"points", points, points_gradients, {2, 7, 5, 6}, {9, 7, 1, 1}, {1, 1}, {0, 0}, {1, 1}, 1, 2},
     {"grouped", grouped, grouped_gradients, {2, 6, 8, 9}, {9, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 3, 2},
     {"depthwise", depthwise, depthwise_gradients, {2, 4, 9, 10}, {4, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 4, 2},
+    {"channels", channels, channels_gradients, {3, 32, 6, 5}, {16, 32, 3, 3}, {1, 1}, {1, 0}, {1, 1}, 1, 2},
     {"small", small, small_gradients, {3, 3, 5, 6}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 2},
     {"small_depthwise", small_depthwise, small_depthwise_gradients, {2, 4, 5, 7}, {4, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 4, 2},
     {"volume", volume, volume_gradients, {1, 2, 4, 7, 6}, {3, 2, 2, 3, 2}, {1, 2, 1}, {1, 1, 1}, {1, 1, 2}, 1, 3},
