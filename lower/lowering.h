@@ -45,6 +45,7 @@
 enum {
   LO_AXES = 14,         /* axes of a group, before the schedule splits them */
   LO_MEMBERS = 256,     /* nodes of a group: bounds the depth of expressions and the size of kernels */
+  LO_INTERVAL_NODES = 1024, /* nodes of a group, once for each interval of its lanes' axis: bounds the size of kernels */
   LO_LOOK_BACK = 16,     /* groups that are tried for independent work */
   LO_SOURCES = 8         /* arrays that are known one by one */
 };
@@ -145,6 +146,7 @@ typedef struct lo_group {
   int lane;         /* ... which change from piece to piece at places along this axis, in front of which stages end; or -1 */
   uint32_t ncut, ccut;
   lo_cut *cut;
+  uint32_t ninterval; /* that the cuts make; 1: there is no cut */
   bool serial;      /* scatter */
   bool split;       /* reduction or scan with few outer points: partial results of chunks, then further nests */
   bool columns;     /* split: lanes run along results */

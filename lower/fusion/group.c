@@ -5,6 +5,7 @@ lo_group *lo_new_group(lo *L, const tc_type *shape) {
   lo_group *g = lo_alloc(L, L->scratch, sizeof *g);
   g->id = ++L->ngroup;
   g->k = g->lane = -1;
+  g->ninterval = 1;
   L->group = lo_grow(L, L->scratch, L->group, &L->cgroup, g->id, sizeof *L->group);
   L->group[g->id] = g;
   for (int i = 0; i < shape->rank; i++)
@@ -50,7 +51,9 @@ void lo_add_store(lo *L, lo_group *g, lo_store s) {
   g->store[g->nstore++] = s;
 }
 
-bool lo_has_room(const lo_group *g) { return g->nmember < LO_MEMBERS; }
+bool lo_has_room(const lo_group *g) {
+  return g->nmember < LO_MEMBERS && (uint64_t)(g->nmember + 1) * g->ninterval <= LO_INTERVAL_NODES;
+}
 
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes) {
   tc_dim p = tc_dim_const(1);

@@ -241,21 +241,19 @@ static bool select_pays(const tc_node *n, const lo_pieces *p) {
 }
 
 /* A stage more is all that the group computes once more for each row, on lanes that the row fills in part. */
-static bool interval_pays(lo *L, lo_group *g, const tc_node *n, uint32_t before) {
+static bool interval_pays(lo *L, const lo_group *g, const tc_node *n, uint32_t before) {
   enum { OPERATION = 8 }; /* bytes that are moved in the time of a vector operation */
-  uint32_t after;
-  lo_find_intervals(L, g, &after);
   const int64_t row = lo_guess(L, g->extent[g->lane]),
                 saved = 2 * (int64_t)tc_dtype_bytes(n->type.dtype);
-  return (int64_t)(after - before) * (g->nmember + n->nin) * OPERATION / saved <= row;
+  return (int64_t)(g->ninterval - before) * (g->nmember + n->nin) * OPERATION / saved <= row;
 }
 
 static bool cut_lane(lo *L, lo_group *g, const tc_node *n, const lo_pieces *p, const lo_lin *l) {
-  uint32_t before = 1;
+  const uint32_t before = g->ninterval;
   g->lane = __builtin_ctz(lo_lin_axes(l));
-  if (g->ncut) lo_find_intervals(L, g, &before);
   add_cut(L, g, p, l);
-  return interval_pays(L, g, n, before);
+  lo_find_intervals(L, g, &g->ninterval);
+  return lo_has_room(g) && interval_pays(L, g, n, before);
 }
 
 /* Cuts the axis of the reader's lanes where that is the way.  *select: some dimension is not decided by that. */
@@ -283,7 +281,7 @@ static bool takes_pieces(lo *L, const lo_demand *d) {
 typedef struct undo {
   struct undo *next;
   lo_group *g;
-  uint32_t ncut;
+  uint32_t ncut, ninterval;
   int lane;
 } undo;
 
@@ -292,12 +290,14 @@ static bool prepare_all(lo *L, const tc_node *n, lo_demand *all) {
   bool ok = true;
   for (lo_demand *d = all; ok && d; d = d->next) {
     undo *u = lo_alloc(L, L->scratch, sizeof *u);
-    *u = (undo){list, L->group[d->group], L->group[d->group]->ncut, L->group[d->group]->lane};
+    lo_group *g = L->group[d->group];
+    *u = (undo){list, g, g->ncut, g->ninterval, g->lane};
     list = u;
     bool select = d->select;
     ok = takes_pieces(L, d) && prepare(L, n, d, &select);
   }
-  for (undo *u = list; !ok && u; u = u->next) u->g->ncut = u->ncut, u->g->lane = u->lane;
+  for (undo *u = list; !ok && u; u = u->next)
+    u->g->ncut = u->ncut, u->g->ninterval = u->ninterval, u->g->lane = u->lane;
   return ok;
 }
 

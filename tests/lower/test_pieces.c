@@ -187,6 +187,30 @@ PIECES(gathered, 2, 2,
 PIECES(flipped, 2, 1,
        U ROLL("%2", "%1", "1", "1") "%3 = flip %2 axes=[1]\n%4 = add %3 %1\nret %4\n")
 
+/* Places whose order is not known make more intervals with each roll, and each computes all that is read there: values
+ * become arrays before kernels grow with them. */
+Test(pieces, size_of_kernels) {
+  const char *text =
+      "graph g\n%1 = param i32[N] \"x\"\n%2 = param i32[N] \"y\"\n"
+      "%3 = neg %1\n%4 = sub %3 %1\n%5 = sub %4 %2\n%6 = abs %5\n" ROLL(
+          "%7", "%6", "2",
+          "0") "%8 = minimum %6 %7\n" ROLL("%9", "%7", "-3",
+                                           "0") "%10 = minimum %8 %9\n" ROLL("%11", "%9", "-1",
+                                                                             "0") "%12 = add %10 "
+                                                                                  "%11\n" ROLL("%1"
+                                                                                               "3",
+                                                                                               "%1"
+                                                                                               "2",
+                                                                                               "-3",
+                                                                                               "0") "%14 = abs %13\nret %14 %6\n";
+  tc_graph *g = graph_of(text);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  cr_assert_not_null(p);
+  for (uint32_t k = 0; k < p->nkernel; k++) cr_expect_leq(p->kernel[k].nest[0].nstage, 16);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 /* ---- the loops ------------------------------------------------------------------------------- */
 
 /* A row of a stencil is its first element, what lies between, and its last; rows in front and behind are chosen. */
