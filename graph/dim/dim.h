@@ -75,6 +75,8 @@ tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b);
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d);
 typedef struct tc_dim_pair { tc_dim a, b; } tc_dim_pair;
 uint32_t tc_dims_assumed(const tc_dims *c, const tc_dim_pair **pairs); /* in order; forms of that moment */
+/* Whether an assumed equality, *which, is known to hold for no sizes, as N/2 == N for N >= 1.  Some are not found. */
+bool tc_dims_contradict(tc_dims *c, tc_dim_pair *which);
 /* Likewise lo <= d <= hi.  What bounds one symbol also narrows its lo and hi. */
 bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi);
 typedef struct tc_dim_bound { tc_dim d; int64_t lo, hi; } tc_dim_bound;

@@ -315,31 +315,11 @@ bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {
   return known_nonnegative(c, tc_dim_sub(c, b, a), CASES);
 }
 
-/* d > 0 as m*d is, where a term of d is a quotient by a number m: m*(x/m) is x - m + 1 at least, and x at most. */
-static bool positive_by_quotient(tc_dims *c, tc_dim d) {
-  const dim_poly *p = tc_dim_bad(d) ? NULL : dim_poly_of(c, d);
-  for (uint32_t i = 0; p && i < p->n; i++) {
-    const dim_term t = p->term[i];
-    const dim_mono *m = c->mono.at[t.mono];
-    const dim_atom *a = m->n == 1 ? c->atom.at[m->atom[0]] : NULL;
-    if (!a || a->kind != ATOM_DIV || !tc_dim_is_const(a->b) || tc_dim_value(a->b) <= 1) continue;
-    const tc_dim rest = dim_add_scaled(c, d, dim_term_dim(c, t), -1);
-    const tc_dim sum = dim_add_scaled(c, tc_dim_mul(c, rest, a->b), a->a, t.coef);
-    const tc_dim off = tc_dim_mul(c, tc_dim_sub(c, a->b, tc_dim_const(1)), tc_dim_const(t.coef));
-    const tc_dim least = t.coef > 0 ? tc_dim_sub(c, sum, off) : sum;
-    if (!tc_dim_bad(least) && range_of(c, least).lo > 0) return true;
-    p = dim_poly_of(c, d); /* new ones may have moved it */
-  }
-  return false;
-}
-
 bool tc_dim_known_ne(tc_dims *c, tc_dim a, tc_dim b) {
   tc_dim d = tc_dim_sub(c, a, b);
   if (tc_dim_bad(d) || tc_dim_is_const(d)) return !tc_dim_bad(d) && !tc_dim_is(d, 0);
   span r = range_of(c, d);
   if (r.lo > 0 || r.hi < 0) return true;
-  if (positive_by_quotient(c, d) || positive_by_quotient(c, tc_dim_sub(c, tc_dim_const(0), d)))
-    return true;
   const dim_poly *p = dim_poly_of(c, d);
   dim_term last = p->term[p->n - 1];
   if (last.mono) return false; /* no constant term: 0 is a multiple of everything */

@@ -74,19 +74,22 @@ Test(dim, multiples_decide_divisions) {
 }
 
 /* A half of something is less than all of it, but for 0. */
-Test(dim, quotients_differ) {
-  tc_dims *c = tc_dims_new();
-  tc_dim n = tc_dim_sym(c, "N", 1, INT64_MAX, 1), m = tc_dim_sym(c, "M", 0, INT64_MAX, 1);
-  cr_expect(tc_dim_known_ne(c, dim(c, "N/2"), n));
-  cr_expect(tc_dim_known_ne(c, n, dim(c, "N/2")));
-  cr_expect(tc_dim_known_ne(c, dim(c, "(N+1)/3"), n));
-  cr_expect(!tc_dim_known_ne(c, dim(c, "(N+1)/2"), n), "N = 1");
-  cr_expect(!tc_dim_known_ne(c, dim(c, "(N+2)/3"), n), "N = 1");
-  cr_expect(!tc_dim_known_ne(c, dim(c, "M/2"), m), "M = 0");
-  cr_expect(!tc_dim_known_ne(c, dim(c, "2*(N/2)"), n), "N even");
-  cr_expect(tc_dim_known_ne(c, dim(c, "2*(N/2)+1-N"), dim(c, "2")));
-  cr_expect(tc_dim_bad(tc_dim_unify(c, dim(c, "N/2"), n)));
-  tc_dims_free(c);
+Test(dim, contradictions) {
+  static const struct { const char *a, *b; bool never; } cases[] = {
+      {"N/2", "N", true},  {"N", "N/2", true},       {"(N+1)/3", "N", true},
+      {"N/2+N", "N", false}, {"(N+1)/2", "N", false}, {"(N+2)/3", "N", false}, // N = 1
+      {"M/2", "M", false}, {"2*(N/2)", "N", false},  {"2*(N/2)+1", "N+2", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tc_dims *c = tc_dims_new();
+    tc_dim_pair which;
+    tc_dim_sym(c, "N", 1, INT64_MAX, 1);
+    tc_dim_sym(c, "M", 0, INT64_MAX, 1);
+    cr_expect(!tc_dims_contradict(c, &which));
+    tc_dim_unify(c, dim(c, cases[i].a), dim(c, cases[i].b));
+    cr_expect_eq(tc_dims_contradict(c, &which), cases[i].never, "%s == %s", cases[i].a, cases[i].b);
+    tc_dims_free(c);
+  }
 }
 
 Test(dim, ranges_and_comparisons) {
