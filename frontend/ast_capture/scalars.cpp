@@ -581,6 +581,15 @@ static std::string exact_text(double v) {
                                                                     : text;
 }
 
+// v is truncated to a number of the dtype, the least of which is left to the body.  One comparison where that can be: of two,
+// compilers make one of vectors, and a NaN in lanes that nobody uses raises an exception then.
+static std::string truncates_into(const std::string &v, tc_dtype dtype) {
+  const double most = static_cast<double>(tc_dtype_most(dtype));
+  const std::string end = exact_text(dtype == TC_I64 ? 0x1p63 : most + 1);
+  if (tc_dtype_least(dtype)) return "__builtin_fabs(" + v + ") < " + end;
+  return v + " > -1.0 && " + v + " < " + end;
+}
+
 // What a number known at run time only has to fulfil to be handed to the kernels as a value of the
 // dtype (tc_scalar_fit); "": nothing.  For all else the body runs.
 static std::string fitting_condition(const std::string &v, tc_dtype dtype, tc_op op) {
@@ -589,9 +598,7 @@ static std::string fitting_condition(const std::string &v, tc_dtype dtype, tc_op
                most = static_cast<double>(tc_dtype_most(dtype));
   if (use == TC_SCALAR_BOUND) return v + " == " + v;
   if (use == TC_SCALAR_VALUE && dtype == TC_BOOL) return "";
-  if (use == TC_SCALAR_VALUE)
-    return v + " > " + exact_text(dtype == TC_I64 ? -0x1.0000000000001p63 : least - 1) + " && " +
-           v + " < " + exact_text(dtype == TC_I64 ? 0x1p63 : most + 1);
+  if (use == TC_SCALAR_VALUE) return truncates_into(v, dtype);
   std::string inside = v + " >= " + exact_text(least) + " && " + v +
                        (dtype == TC_I64 ? " < " + exact_text(0x1p63) : " <= " + exact_text(most));
   if (op == OP_EQ || op == OP_NE) inside += " && (double)(long long)" + v + " == " + v;
