@@ -233,7 +233,7 @@ static bool link_shared(const export_request *r, const export_function *f, const
       whole);
   add_link_flags(r, &words);
   if (r->is_static)
-    ADD(&words, "-Wl,-Bsymbolic,-z,muldefs", archive_of(r, p, "libtcrt-serial.a"),
+    ADD(&words, "-Wl,-Bsymbolic,-z,muldefs,-z,nodelete", archive_of(r, p, "libtcrt-serial.a"),
         "-Wl,--whole-archive", archive_of(r, p, "libtcrt.a"), "-Wl,--no-whole-archive",
         "-pthread"); /* the first of two teams */
   else ADD(&words, export_text(r, "-L%s", p->library), "-ltcrt");
