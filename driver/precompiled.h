@@ -11,7 +11,8 @@
 namespace tc {
 
 struct Precompiled {
-  std::string header; // that it was made from; "": none is used, or one that is made on top of another
+  // That it was made from; "": none is used, or one that is made on top of another.
+  std::string header;
   std::set<const clang::FileEntry *> files; // that are in it
 
   bool has(const clang::SourceManager &sources, clang::SourceLocation loc) const;

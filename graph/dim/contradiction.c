@@ -10,8 +10,7 @@ static tc_dim without_quotient(tc_dims *c, tc_dim d, uint32_t i, bool most, int6
   *m = a && a->kind == ATOM_DIV && tc_dim_is_const(a->b) ? tc_dim_value(a->b) : 0;
   if (*m <= 1) return *m = 0, d;
   const tc_dim x = a->a, rest = dim_add_scaled(c, d, dim_term_dim(c, t), -1);
-  const tc_dim in_place =
-      most == (t.coef > 0) ? x : dim_add_scaled(c, x, tc_dim_const(*m - 1), -1);
+  const tc_dim in_place = most == (t.coef > 0) ? x : dim_add_scaled(c, x, tc_dim_const(*m - 1), -1);
   return dim_add_scaled(c, tc_dim_mul(c, rest, tc_dim_const(*m)), in_place, t.coef);
 }
 
