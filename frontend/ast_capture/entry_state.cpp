@@ -478,6 +478,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   case Value::Null:
     return false;
   case Value::Function:
+  case Value::String:
     return true;
   case Value::Tensors:
     if (!storages[v.tensor.storage].source.at_entry) return true;
