@@ -27,7 +27,7 @@ static bool is_swap(const tc_node *n, int rank) {
 /* sum over n of dy[n, O, P] windows[n, K, P]' */
 static bool find_by_weights(const tc_rewrite *w, const tc_node *n, cv_conv *c, tc_ref *dy) {
   const tc_dim *axes;
-  if (n->op != OP_SUM || n->type.rank != 2 || tc_attr_list(n, "axes", &axes) != 1 || tc_dim_value(axes[0])) return false;
+  if (n->op != OP_SUM || !cv_is_half(n) || n->type.rank != 2 || tc_attr_list(n, "axes", &axes) != 1 || tc_dim_value(axes[0])) return false;
   const tc_node *product = node_of(w, n->in[0]);
   if (product->op != OP_MATMUL || product->type.rank != 3 || w->uses[n->in[0].id] != 1) return false;
   const tc_node *turned = node_of(w, product->in[1]);
@@ -46,14 +46,12 @@ static tc_dim parts_of(tc_dim images, tc_dim rows, tc_dim columns) {
   return tc_dim_const(parts);
 }
 
-/* [M, K] as [parts, M / parts, K], in f32 where there are several: so are the sums of each. */
+/* [M, K] as [parts, M / parts, K], in f32 where there are several, as the sums of each are: what is multiplied is narrow. */
 static tc_ref in_parts(const dc *c, tc_ref x, tc_dim parts) {
   const tc_type *t = tc_graph_type(c->g, x);
   const tc_dim dims[] = {parts, tc_dim_div(tc_graph_dims(c->g), t->dim[0], parts), t->dim[1]};
   if (tc_dim_is(parts, 1)) return x;
-  const bool half = t->dtype == TC_F16 || t->dtype == TC_BF16;
-  x = dc_reshape(c, x, 3, dims);
-  return half ? tc_build_cast(c->g, x, TC_F32, c->loc) : x;
+  return tc_build_cast(c->g, dc_reshape(c, x, 3, dims), TC_F32, c->loc);
 }
 
 /* [O, (windows, c)] as [O, (c, windows)], without channels of zeros. */
@@ -176,7 +174,7 @@ static bool find_by_image(const tc_rewrite *w, tc_ref r, const tc_node *n, cv_co
   cv_view v;
   const int rank = n->type.rank;
   bool any = false;
-  if ((n->op != OP_SLICE && n->op != OP_ADD) || rank < 3 || rank - 2 > CV_SPACE || !tc_dtype_is_float((tc_dtype)n->type.dtype)) return false;
+  if ((n->op != OP_SLICE && n->op != OP_ADD) || rank < 3 || rank - 2 > CV_SPACE || !cv_is_half(n)) return false;
   *c = (cv_conv){.space = rank - 2, .groups = tc_dim_const(1), .channels = n->type.dim[1]};
   for (int i = 0; i < CV_SPACE; i++) c->size[i] = c->step[i] = c->dilation[i] = tc_dim_const(1);
   const tc_ref sums = find_zeros(w, r, c);

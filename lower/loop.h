@@ -407,6 +407,9 @@ typedef struct tc_program {
 /* Of siblings: none, pointwise kernels, kernels of one nest. */
 typedef enum tc_sibling_kind { TC_SIBLINGS_NONE, TC_SIBLINGS_POINTWISE, TC_SIBLINGS_NESTS } tc_sibling_kind;
 
+/* Of products: none; all, and k of products of one row; those of f16 and bf16. */
+typedef enum tc_product_parts { TC_PARTS_NONE, TC_PARTS_ALL, TC_PARTS_HALVES } tc_product_parts;
+
 /* What a schedule depends on: how the machine at hand is fed and what it does well.  Sizes are in
  * elements. */
 typedef struct tc_target {
@@ -441,12 +444,12 @@ typedef struct tc_target {
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   int64_t prologue_results; /* an operand of a product of halves is computed while it is read where at most so many results
                              * need each element of it; 0: however many */
-  bool product_parts;     /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, k of one row too, */
+  tc_product_parts product_parts; /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */
   bool windows_at_once; /* windows are read again for each result, rather than stored as arrays (lower/windows.c) */
   bool fused_outer;       /* kernels of nests may have a fused outer loop (lower/outer_fusion.c) */
-  bool channels_last;     /* convolutions are products of images whose channels are neighbours (lower/convolution.c) */
+  bool channels_last;     /* convolutions of f16 and bf16 are products of images whose channels are neighbours (lower/convolution.c) */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */
   bool product_apart;     /* ... and there is to be room for the bare product then */
   /* Optional: does this chain of products run better as one kernel than as three?  Without it there are none. */

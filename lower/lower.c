@@ -199,7 +199,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .intervals = true,
                                    .sorts = true,
                                    .lane_rows = 16,
-                                   .product_parts = true,
+                                   .product_parts = TC_PARTS_ALL,
                                    .fused_outer = true,
                                    .epilogue_parts = true,
                                    .interleave = 4,
@@ -239,8 +239,8 @@ static tc_graph *fitted(tc_graph *g, const tc_target *target) {
   } pass[] = {{!target->sorts, lo_without_sorts},
               {target->windows_at_once, lo_with_windows_at_once},
               {target->channels_last, lo_with_channels_last},
-              {target->product_parts, lo_with_folds_in_products},
-              {target->product_parts, lo_with_batches_in_products}};
+              {target->product_parts == TC_PARTS_ALL, lo_with_folds_in_products},
+              {target->product_parts == TC_PARTS_ALL, lo_with_batches_in_products}};
   tc_graph *own = g;
   for (size_t i = 0; own && i < sizeof pass / sizeof *pass; i++) {
     tc_graph *before = own;

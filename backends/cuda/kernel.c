@@ -29,7 +29,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .windows_at_once = true,
                                   .guards = true,
                                   .product_apart = true,
-                                  .product_parts = true,
+                                  .product_parts = TC_PARTS_HALVES,
                                   .channels_last = true,
                                   .chain = tc_cuda_may_chain,
                                   .siblings = TC_SIBLINGS_POINTWISE};

@@ -120,6 +120,19 @@ typedef struct wish {
   bool once;     /* short lanes cost no more than an array would */
 } wish;
 
+/* Is it of f16 or bf16, or what widens that? */
+static bool is_half(lo *L, tc_ref r) {
+  const tc_node *n = lo_node(L, r);
+  while (lo_class(n) == TC_CLASS_VIEW || (n->op == OP_CAST && n->type.dtype == TC_F32)) n = lo_node(L, n->in[0]);
+  return n->type.dtype == TC_F16 || n->type.dtype == TC_BF16;
+}
+
+static bool may_have_parts(lo *L, const lo_group *g) {
+  const tc_node *n = lo_node(L, g->matmul);
+  if (L->target->product_parts != TC_PARTS_HALVES) return L->target->product_parts != TC_PARTS_NONE;
+  return is_half(L, n->in[0]) && is_half(L, n->in[1]);
+}
+
 /* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced, but by a product.  Rows,
  * columns and k of a product run over several axes then, where the target's products do that. */
 static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, wish w) {
@@ -127,11 +140,11 @@ static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, wish w) {
   if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
   if (a == g->lane) return false;
   if (g->sequential >> a & 1)
-    return L->target->product_parts && is_of_dots(L, g, a) &&
+    return L->target->product_parts == TC_PARTS_ALL && is_of_dots(L, g, a) &&
            (w.parallel || a + 1 < g->naxis || lo_guess(L, inner) >= LONG);
   if (!g->matmul.id) return w.once || a + 2 < g->naxis || lo_guess(L, inner) >= LONG;
   if (!is_of_matrices(g, a)) return true;
-  return w.matrices && L->target->product_parts && g->naxis + 5 < LO_AXES;
+  return w.matrices && may_have_parts(L, g) && g->naxis + 5 < LO_AXES;
 }
 
 /* The axis along which `l` steps over a multiple of `by` in its middle. */

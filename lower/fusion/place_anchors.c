@@ -282,7 +282,7 @@ bool lo_has_windows(const lo_index *at) {
   return false;
 }
 
-/* Neighbours would each look whether they are there. */
+/* Neighbours of a product's operand would each look whether they are there. */
 static bool pads_last_axis(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
   const tc_dim *before, *after;
@@ -294,9 +294,10 @@ static bool pads_last_axis(lo *L, tc_ref r) {
 /* Is it read through windows alone?  Their loads of what is padded can look whether it is there. */
 static bool reads_guarded(lo *L, tc_ref r) {
   const lo_place *p = &L->place[r.id];
-  if (lo_node(L, r)->op != OP_PAD || !L->target->guards || p->target || pads_last_axis(L, r)) return false;
+  if (lo_node(L, r)->op != OP_PAD || !L->target->guards || p->target) return false;
+  const bool apart = pads_last_axis(L, r);
   for (const lo_demand *d = p->demand; d; d = d->next)
-    if (d->load || !d->at || d->at->flat || d->at->terms || !lo_has_windows(d->at)) return false;
+    if (d->load || !d->at || d->at->flat || d->at->terms || (apart && d->prologue) || !lo_has_windows(d->at)) return false;
   return true;
 }
 

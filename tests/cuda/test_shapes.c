@@ -567,7 +567,7 @@ Test(shapes, agree, .timeout = 3000) { check_all(""); }
 /* Windows that are read by the products themselves. */
 Test(shapes, parts, .timeout = 3000) {
   tc_target target = tc_cuda_target;
-  target.product_parts = true;
+  target.product_parts = TC_PARTS_ALL;
   cuda_unit_target = &target;
   check_all("unfold");
 }
