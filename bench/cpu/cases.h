@@ -28,11 +28,13 @@ extern const bench_table bench_tables[];
 
 enum { BENCH_FAMILIES = 11, BENCH_GRADIENTS = 5, BENCH_TRAINING = 3, BENCH_OPTIMISER = 1 };
 enum { BENCH_ATTENTION = 7, BENCH_IMAGES = 10 };
+enum { BENCH_RESNET = 6, BENCH_BERT = 2, BENCH_GPT2 = 5 }; /* whole models, of all dtypes */
 extern const bench_case bench_cases_f32[BENCH_FAMILIES], bench_cases_bf16[BENCH_FAMILIES];
 extern const bench_case bench_gradients_f32[BENCH_GRADIENTS], bench_gradients_bf16[BENCH_GRADIENTS];
 extern const bench_case bench_training_f32[BENCH_TRAINING], bench_training_bf16[BENCH_TRAINING];
 extern const bench_case bench_optimiser_f32[BENCH_OPTIMISER], bench_optimiser_bf16[BENCH_OPTIMISER];
 extern const bench_case bench_attention_f32[BENCH_ATTENTION], bench_attention_bf16[BENCH_ATTENTION];
 extern const bench_case bench_images_f32[BENCH_IMAGES], bench_images_bf16[BENCH_IMAGES];
+extern const bench_case bench_resnet[BENCH_RESNET], bench_bert[BENCH_BERT], bench_gpt2[BENCH_GPT2];
 
 #endif

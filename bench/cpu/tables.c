@@ -8,5 +8,6 @@ const bench_table bench_tables[] = {
     {bench_optimiser_f32, BENCH_OPTIMISER}, {bench_optimiser_bf16, BENCH_OPTIMISER},
     {bench_attention_f32, BENCH_ATTENTION}, {bench_attention_bf16, BENCH_ATTENTION},
     {bench_images_f32, BENCH_IMAGES},       {bench_images_bf16, BENCH_IMAGES},
-    {NULL, 0},
+    {bench_resnet, BENCH_RESNET},           {bench_bert, BENCH_BERT},
+    {bench_gpt2, BENCH_GPT2},               {NULL, 0},
 };

@@ -16,6 +16,7 @@ import report
 from contenders import (CEILINGS, Contender, ceiling, cpu_model, measure, peer_environment, prepare, spread, start_peer, versions,
                         write_inputs)
 from families import FAMILIES, ITEM
+from models import MODELS
 from networks import NETWORKS
 from training import TRAINING
 
@@ -106,7 +107,8 @@ def main():
     p.add_argument("--python", required=True, help=argparse.SUPPRESS)
     p.add_argument("--out", required=True, help=argparse.SUPPRESS)
     p.add_argument("--only", default="", help="families, comma separated; training: those with gradients, and optimisers; "
-                   "networks: attention, convolutions and what goes with them")
+                   "networks: attention, convolutions and what goes with them; models: ResNet, BERT and GPT-2, whole, which are "
+                   "not measured unless they are named")
     p.add_argument("--dtypes", default="f32,bf16")
     p.add_argument("--threads", default="1,2")
     p.add_argument("--sizes", default="", help="sizes such as 4096x4096, comma separated: the rows to run again")
@@ -127,7 +129,7 @@ def main():
         options.peers = [] if options.symbolic or options.before else list(QUICK_PEERS if options.quick else PEERS)
     sizes = {tuple(map(int, s.split("x"))) for s in options.sizes.split(",") if s}
     names = options.only.split(",")
-    wanted = [f for f in FAMILIES + TRAINING + NETWORKS if not options.only or f.name in names or f.group in names]
+    wanted = [f for f in FAMILIES + TRAINING + NETWORKS + (MODELS if options.only else ()) if not options.only or f.name in names or f.group in names]
     result = {"cpu": cpu_model(), "date": time.strftime("%Y-%m-%d"), "versions": versions(options.python),
               "ceilings": {}, "rows": []}
     for threads in map(int, options.threads.split(",")):
@@ -138,7 +140,7 @@ def main():
                 result["ceilings"][threads] = spread({c: [ceiling(meter, c)] for c in CEILINGS})
             print(report.ceilings(threads, result["ceilings"][threads]), flush=True)
             for family in wanted:
-                for dtype in options.dtypes.split(","):
+                for dtype in (d for d in options.dtypes.split(",") if d in family.dtypes):
                     for size in (s for s in family.sizes if not sizes or s in sizes):
                         row = run_row(contenders, meter, family, dtype, size, threads, options)
                         result["rows"].append(row)

@@ -40,6 +40,7 @@ class Family:
     streams = "copy"  # "read" where results are small, None where arithmetic is all that counts
     product = None  # is its arithmetic that of a matrix product?  None: where it has no streams
     group = ""  # a name for several families
+    dtypes = ("f32", "bf16")
     written = ()  # operands that are compared behind results
     one_set = False  # of operands, though there were room for several
     peers = ()  # that take part in rows of this family, and not in others

@@ -2,6 +2,7 @@
 
 Operands of what is in GRADIENTS: leaves, other operands, cotangent, as in training_peers.py.
 """
+import models_peers
 import training_peers
 
 # name: leaves, other operands, what follows
@@ -18,7 +19,7 @@ WEIGHTS = {
     "lstm_100": (1, 2, 3, 4), "linear_int8": (1, 2),
 }
 PLAIN = ("attention", "attention_causal", "attention_decode", "max_pool", "avg_pool")
-FAMILIES = (*GRADIENTS, *WEIGHTS, *PLAIN)
+FAMILIES = (*GRADIENTS, *WEIGHTS, *PLAIN, *models_peers.FAMILIES)
 
 
 def torch_forward(torch, name):
@@ -96,6 +97,8 @@ class Frozen:
 
 def torch_function(torch, name, mode):
     """A function of a set of operands, and how many of these are results."""
+    if name in models_peers.FAMILIES:
+        return models_peers.torch_function(torch, name, mode, Frozen)
     forward, mode = torch_forward(torch, name), "eager" if mode == "channels-last" else mode
     torch.compiler.reset()
     if name in GRADIENTS:

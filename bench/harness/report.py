@@ -100,7 +100,7 @@ def acceptance(rows):
         return [verdict("no row takes more than 1.03x the time of the build before",
                         [f"{r['threads']}T {label(r)}: {1 / ratio(r):.2f}x" for r in rows if ratio(r) < 1 / 1.03])]
     training = [r for r in rows if r["group"] == "training"]
-    networks = [r for r in rows if r["group"] == "networks"]
+    networks = [r for r in rows if r["group"] in ("networks", "models")]
     fused = [r for r in rows if r["family"] != "matmul" and r not in training and r not in networks]
     products = [r for r in rows if r["family"] == "matmul"]
 
@@ -117,7 +117,7 @@ def acceptance(rows):
                            if min(r["memory"].values(), default=0) < r["memory"].get("tcompile", 0)])]
     if networks:
         mean = geometric_mean([ratio(r) for r in networks])
-        lines += [verdict("every row of networks is ahead of the best peer", [named(r) for r in networks if ratio(r) <= 1]),
+        lines += [verdict("every row of networks and models is ahead of the best peer", [named(r) for r in networks if ratio(r) <= 1]),
                   verdict(f"their geometric mean is at least 1.5x: {mean:.2f}x", [] if mean >= 1.5 else ["it is below"])]
     if fused:
         mean = geometric_mean([ratio(r) for r in fused])

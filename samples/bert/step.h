@@ -2,38 +2,9 @@
 #ifndef SAMPLE_BERT_STEP_H
 #define SAMPLE_BERT_STEP_H
 
-#include <string.h>
 #include <tcompile/optim.h>
 
 #include "model.h"
-
-/* The parameters in the order of the members; how many they are. */
-static inline int list(const bert *m, int layers, tc_tensor *p[MOST]) {
-  int n = 0;
-  p[n++] = m->words, p[n++] = m->positions, p[n++] = m->types;
-  p[n++] = m->first.w, p[n++] = m->first.b;
-  for (const block *b = m->h; b < m->h + layers; b++) {
-    p[n++] = b->query.w, p[n++] = b->query.b, p[n++] = b->key.w, p[n++] = b->key.b;
-    p[n++] = b->value.w, p[n++] = b->value.b, p[n++] = b->out.w, p[n++] = b->out.b;
-    p[n++] = b->behind_out.w, p[n++] = b->behind_out.b, p[n++] = b->up.w, p[n++] = b->up.b;
-    p[n++] = b->down.w, p[n++] = b->down.b, p[n++] = b->behind_down.w, p[n++] = b->behind_down.b;
-  }
-  p[n++] = m->transform.w, p[n++] = m->transform.b, p[n++] = m->last.w, p[n++] = m->last.b;
-  p[n++] = m->bias;
-  return n;
-}
-
-/* The model with these parameters. */
-static inline bert model_of(int layers, int heads, tc_tensor *const z[]) {
-  tc_tensor *const *end = z + 5 + 16 * layers;
-  bert m = {.layers = layers, .heads = heads, .words = z[0], .positions = z[1], .types = z[2]};
-  m.first = (norm){z[3], z[4]};
-  memcpy(m.h, z + 5, sizeof(block) * (size_t)layers); /* of nothing but parameters */
-  m.transform = (dense){end[0], end[1]};
-  m.last = (norm){end[2], end[3]};
-  m.bias = end[4];
-  return m;
-}
 
 typedef struct training {
   bert net, mean, square; /* weights, and what AdamW keeps of their gradients */

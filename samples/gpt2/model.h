@@ -4,6 +4,7 @@
 #ifndef SAMPLE_GPT2_MODEL_H
 #define SAMPLE_GPT2_MODEL_H
 
+#include <string.h>
 #include <tcompile/nn.h>
 
 enum { MOST_LAYERS = 12, MOST = 4 + 12 * MOST_LAYERS }; /* parameters */
@@ -38,6 +39,13 @@ static inline int list(const gpt2 *m, int layers, tc_tensor *p[MOST]) {
     p[n++] = b->up_w, p[n++] = b->up_b, p[n++] = b->down_w, p[n++] = b->down_b;
   }
   return n;
+}
+
+/* The model with these parameters. */
+static inline gpt2 model_of(int layers, int heads, tc_tensor *const z[]) {
+  gpt2 m = {layers, heads, z[0], z[1], z[2], z[3], {{0}}};
+  memcpy(m.h, z + 4, sizeof(block) * (size_t)layers); /* of nothing but parameters */
+  return m;
 }
 
 /* What is computed has the dtype of x, whatever that of the parameters. */

@@ -2,7 +2,6 @@
 #ifndef SAMPLE_GPT2_STEP_H
 #define SAMPLE_GPT2_STEP_H
 
-#include <string.h>
 #include <tcompile/optim.h>
 
 #include "model.h"
@@ -35,13 +34,6 @@ static tc_tensor *train_step(const training *t, const tc_tensor *pieces TC_SHAPE
   tc_adam_options o = tc_adam_defaults(rate);
   o.weight_decay = 0.1;
   return tc_adamw(n, p, g, mean, square, step, o) ? loss : NULL;
-}
-
-/* The model with these parameters. */
-static inline gpt2 model_of(int layers, int heads, tc_tensor *const z[]) {
-  gpt2 m = {layers, heads, z[0], z[1], z[2], z[3], {{0}}};
-  memcpy(m.h, z + 4, sizeof(block) * (size_t)layers); /* of nothing but parameters */
-  return m;
 }
 
 /* NULLs where there is not enough memory. */

@@ -7,13 +7,15 @@
 #include <tcompile/nn.h>
 
 enum { STAGES = 4, WIDTH = 64, MOST_BLOCKS = 16 };
+
+#define REAL(sizes) TC_SHAPE("R=f32|bf16" sizes)
+
 enum { MOST = 3 * (1 + 4 * MOST_BLOCKS) + 2 }; /* parameters */
 
 /* A convolution and the batch normalisation behind it. */
 typedef struct layer {
-  tc_tensor *w TC_SHAPE("R=f32|bf16[O,C,K,K]"), *scale TC_SHAPE("f32[O]"),
-      *shift TC_SHAPE("f32[O]");
-  tc_tensor *mean TC_SHAPE("f32[O]"), *var TC_SHAPE("f32[O]"); /* running statistics */
+  tc_tensor *w REAL("[O,C,K,K]"), *scale REAL("[O]"), *shift REAL("[O]");
+  tc_tensor *mean REAL("[O]"), *var REAL("[O]"); /* running statistics */
 } layer;
 
 /* Two layers, or the three of a bottleneck, and `beside`, through which x passes where its sizes change. */
@@ -25,7 +27,7 @@ typedef struct resnet {
   int depth, window; /* 18 or 50; 7 or 3: of the first convolution */
   layer stem;
   block block[MOST_BLOCKS];
-  tc_tensor *w TC_SHAPE("R=f32|bf16[F,C]"), *bias TC_SHAPE("f32[F]");
+  tc_tensor *w REAL("[F,C]"), *bias REAL("[F]");
 } resnet;
 
 static inline int blocks_of(int depth, int stage) {
@@ -61,7 +63,7 @@ static inline tc_tensor *normed(const layer *l, const tc_tensor *x, int64_t out,
       tc_conv(x, tc_cast(l->w, d), NULL, TC_INTS(stride), TC_INTS(size / 2), TC_INTS(1), 1);
   if (how == TRAINING)
     return tc_batch_norm_train(y, l->mean, l->var, l->scale, l->shift, 0.1, 1e-5);
-  return tc_cast(tc_batch_norm(y, l->mean, l->var, l->scale, l->shift, 1e-5), d);
+  return tc_batch_norm(y, l->mean, l->var, l->scale, l->shift, 1e-5);
 }
 
 /* x[N,in,E,E] behind a block: [N,out,E/stride,E/stride]. */

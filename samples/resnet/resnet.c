@@ -139,13 +139,20 @@ static resnet zeros_of(const resnet *m) {
   return z;
 }
 
-/* The same network with weights of this dtype; norms stay f32. */
+static tc_tensor *cast_of(const tc_tensor *x, tc_dtype dtype) {
+  return sample_check(tc_clone(tc_cast(tc_detach(x), dtype)));
+}
+
+/* The same network in this dtype. */
 static resnet cast(const resnet *m, tc_dtype dtype) {
   layer *l[1 + 4 * MOST_BLOCKS];
   resnet z = *m;
   const int n = layers_of(&z, m->depth, l);
-  for (int i = 0; i < n; i++) l[i]->w = sample_check(tc_clone(tc_cast(tc_detach(l[i]->w), dtype)));
-  z.w = sample_check(tc_clone(tc_cast(tc_detach(z.w), dtype)));
+  for (int i = 0; i < n; i++) {
+    tc_tensor **part[] = {&l[i]->w, &l[i]->scale, &l[i]->shift, &l[i]->mean, &l[i]->var};
+    for (int k = 0; k < 5; k++) *part[k] = cast_of(*part[k], dtype);
+  }
+  z.w = cast_of(z.w, dtype), z.bias = cast_of(z.bias, dtype);
   return z;
 }
 
