@@ -447,7 +447,8 @@ typedef struct tc_target {
   tc_product_parts product_parts; /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, */
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
   bool sorts;             /* there are kernels that sort; else it is counted what comes before each element */
-  bool windows_at_once; /* windows are read again for each result, rather than stored as arrays (lower/windows.c) */
+  bool windows_at_once; /* windows along several axes are reduced at once, rather than along one after the other, and */
+  bool windows_summed;  /* ... a row times a matrix of them is a sum of products, rather than of an array (lower/windows.c) */
   bool fused_outer;       /* kernels of nests may have a fused outer loop (lower/outer_fusion.c) */
   bool channels_last;     /* convolutions of f16 and bf16 are products of images whose channels are neighbours (lower/convolution.c) */
   bool guards;            /* windows of a padded array are loaded where it was not padded: there is no such array */

@@ -200,6 +200,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .sorts = true,
                                    .lane_rows = 16,
                                    .product_parts = TC_PARTS_ALL,
+                                   .windows_summed = true,
                                    .fused_outer = true,
                                    .epilogue_parts = true,
                                    .interleave = 4,
@@ -238,6 +239,7 @@ static tc_graph *fitted(tc_graph *g, const tc_target *target) {
     graph_pass *run;
   } pass[] = {{!target->sorts, lo_without_sorts},
               {target->windows_at_once, lo_with_windows_at_once},
+              {target->windows_summed, lo_with_windows_summed},
               {target->channels_last, lo_with_channels_last},
               {target->product_parts == TC_PARTS_ALL, lo_with_folds_in_products},
               {target->product_parts == TC_PARTS_ALL, lo_with_batches_in_products}};

@@ -529,8 +529,10 @@ void lo_share_constants(lo *L);
 
 /* g, or a graph of its own in which positions in order are counted (sort.c); NULL after reporting. */
 tc_graph *lo_without_sorts(tc_graph *g);
-/* g, or a graph of its own in which windows are read where they are used (windows.c); NULL after reporting. */
+/* g, or a graph of its own in which windows are read where they are reduced, or multiplied by one row (windows.c); NULL after
+ * reporting. */
 tc_graph *lo_with_windows_at_once(tc_graph *g);
+tc_graph *lo_with_windows_summed(tc_graph *g);
 /* g, or a graph of its own whose convolutions are products of arrays with the channels last (convolution.c); NULL after
  * reporting. */
 tc_graph *lo_with_channels_last(tc_graph *g);

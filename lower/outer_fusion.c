@@ -168,7 +168,7 @@ static bool loads_fit(const fusion *f, const tc_kernel *k, const tc_nest *n, con
     const tc_expr *e = &k->expr[id];
     tc_dim step;
     if (!used[id] || !tc_expr_has_address(e)) continue;
-    if (!find_step(f, n, o, &e->address, &step)) return false;
+    if (!o->axes && !find_step(f, n, o, &e->address, &step)) return false;
     if (e->kind != TC_EX_LOAD || !f->stored[k->buffer[e->buffer]]) continue;
     if (!is_of_plane(f, k, n, s, o, e->buffer, &e->address, e->guard)) return false;
   }
@@ -281,13 +281,24 @@ static uint32_t argument(maker *m, uint32_t buffer) {
 
 static tc_val moved(const maker *m, tc_val v) { return (tc_val){m->moved[v.id]}; }
 
+/* What the axes that are the fused loop add to an address: by its variable, or by each axis's part of it. */
+static tc_dim at_point(const maker *m, const tc_address *a) {
+  tc_dims *d = m->f->L->dims;
+  tc_dim step, inner = tc_dim_const(1), sum = tc_dim_const(0);
+  if (find_step(m->f, m->nest, &m->o, a, &step)) return tc_dim_mul(d, step, m->f->symbol);
+  for (int i = m->o.axes; i-- > 0;) {
+    const tc_dim extent = m->nest->axis[i].extent, all = tc_dim_div(d, m->f->symbol, inner);
+    sum = tc_dim_add(d, sum, tc_dim_mul(d, a->coef[i], i ? tc_dim_mod(d, all, extent) : all));
+    inner = tc_dim_mul(d, inner, extent);
+  }
+  return sum;
+}
+
 /* Without the axes that are the fused loop, whose variable is in the offset, but of scratch. */
 static void move_address(const maker *m, tc_address *a, bool scratch) {
   lo *L = m->f->L;
   const int gone = m->o.axes ? m->o.axes : m->o.chunk >= 0;
-  tc_dim step;
-  find_step(m->f, m->nest, &m->o, a, &step);
-  if (!scratch) a->offset = tc_dim_add(L->dims, a->offset, tc_dim_mul(L->dims, step, m->f->symbol));
+  if (!scratch) a->offset = tc_dim_add(L->dims, a->offset, at_point(m, a));
   for (int i = 0; i < TC_MAX_AXES; i++) a->coef[i] = i + gone < TC_MAX_AXES ? a->coef[i + gone] : tc_dim_const(0);
   for (int t = 0; t < a->nterm; t++) a->term[t].value = moved(m, a->term[t].value);
 }

@@ -5,8 +5,8 @@
  *                                                              convolution, whose windows as a matrix are an array of
  *                                                              K times as many elements as x
  *
- * Both read x more often, from caches, and compute no more: of maxima a few more comparisons.  For machines with more
- * arithmetic than bandwidth. */
+ * Both read x more often, from caches, and compute no more: of maxima a few more comparisons.  The first is for machines with
+ * more arithmetic than bandwidth, the second for all that read windows without an array of them. */
 #include "graph/decomp/decomp.h"
 #include "graph/passes/rewrite.h"
 #include "lower/lowering.h"
@@ -114,18 +114,26 @@ static tc_ref summed(const tc_rewrite *w, const tc_node *n, const tc_ref *in, co
   return dc_reshape_to(&c, dc_out(&c, n, sum), n);
 }
 
-/* ---- the pass -------------------------------------------------------------------------------- */
+/* ---- the passes ------------------------------------------------------------------------------ */
 
-static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
-  parts x;
+static tc_ref reduce_at_once(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
   (void)r;
-  if (find_parts(w, n, &x)) return summed(w, n, in, &x);
   const tc_node *inside = reduction_inside(w, n);
   return inside ? reduced_at_once(w, n, inside) : tc_rewrite_copy(w->g, w->old, n, in);
 }
 
-tc_graph *lo_with_windows_at_once(tc_graph *g) {
+static tc_ref sum_products(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
+  parts x;
+  (void)r;
+  return find_parts(w, n, &x) ? summed(w, n, in, &x) : tc_rewrite_copy(w->g, w->old, n, in);
+}
+
+static tc_graph *rewrite(tc_graph *g, tc_rewrite_fn *rule) {
   for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-    if (tc_graph_node(g, (tc_ref){id})->op == OP_UNFOLD) return tc_rewrite_run(g, rewrite, NULL);
+    if (tc_graph_node(g, (tc_ref){id})->op == OP_UNFOLD) return tc_rewrite_run(g, rule, NULL);
   return g;
 }
+
+tc_graph *lo_with_windows_at_once(tc_graph *g) { return rewrite(g, reduce_at_once); }
+
+tc_graph *lo_with_windows_summed(tc_graph *g) { return rewrite(g, sum_products); }

@@ -27,6 +27,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .prologue_results = 128, /* a tile's */
                                   .sorts = true,
                                   .windows_at_once = true,
+                                  .windows_summed = true,
                                   .guards = true,
                                   .product_apart = true,
                                   .product_parts = TC_PARTS_HALVES,

@@ -54,3 +54,7 @@ FUSED(of_images_alone, 1, 1, 0, /* windows lie along channels, too */
 FUSED(no_leading_axis, 2, 0, 1,
       "%1 = param f32[H,W] \"x\"\n%2 = const f32 0.0\n%3 = pad %1 %2 before=[1,1] after=[1,1]\n"
       "%4 = unfold %3 axis=1 size=3 step=1\n%5 = unfold %4 axis=0 size=3 step=1\n%6 = sum %5 axes=[2,3] keep=0\nret %6\n")
+FUSED(weights_of_a_channel, 1, 1, 0, /* a depthwise convolution: the loop's variable says the channel, too */
+      X "%2 = param f32[C,1,3,3] \"w\"\n%3 = const f32 0.0\n%4 = pad %1 %3 before=[0,0,1,1] after=[0,0,1,1]\n"
+        "%5 = unfold %4 axis=2 size=3 step=1\n%6 = unfold %5 axis=3 size=3 step=1\n"
+        "%7 = reshape %2 dims=[1,C,1,1,3,3]\n%8 = mul %6 %7\n%9 = sum %8 axes=[4,5] keep=0\nret %9\n")
