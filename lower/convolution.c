@@ -104,8 +104,9 @@ static tc_ref computed_last(const tc_rewrite *w, const tc_node *n, const tc_ref 
 
 static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
   cv_conv c;
+  (void)r;
   if (find_conv(w, n, &c)) return convolved(w, n, in, &c);
-  tc_ref other = cv_gradient(w, r, n);
+  tc_ref other = cv_gradient(w, n);
   if (!other.id) other = reshaped_last(w, n, in);
   if (!other.id) other = computed_last(w, n, in);
   return other.id ? other : tc_rewrite_copy(w->g, w->old, n, in);

@@ -61,7 +61,7 @@ tc_dim cv_more_channels(const cv_conv *v); /* of zeros, which operands are given
 tc_ref cv_left_operand(const dc *c, const cv_conv *v, tc_ref x);
 tc_ref cv_right_operand(const dc *c, const cv_conv *v, tc_ref w);
 
-/* convolution_gradients.c: old node r, which is the gradient of a convolution by its weights, or by its image.  0: it is neither. */
-tc_ref cv_gradient(const tc_rewrite *w, tc_ref r, const tc_node *n);
+/* convolution_weights.c: a node that is the gradient of a convolution by its weights; 0: it is none. */
+tc_ref cv_gradient(const tc_rewrite *w, const tc_node *n);
 
 #endif
