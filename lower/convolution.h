@@ -8,18 +8,20 @@
 #include "lower/lowering.h"
 
 /* Of what matrix units multiply. */
-static inline bool cv_is_half(const tc_node *n) { return n->type.dtype == TC_F16 || n->type.dtype == TC_BF16; }
+static inline bool cv_is_half(const tc_node *n) {
+  return n->type.dtype == TC_F16 || n->type.dtype == TC_BF16;
+}
 
 enum { CV_SPACE = 3 /* most spatial axes */ };
 
 /* The windows of an image [N, C, D1 .. Dd], and its channels in groups. */
 typedef struct cv_conv {
-  tc_ref image;                       /* of the old graph, without zeros around it */
-  int space;                          /* d */
-  bool grouped;                       /* [N, G, C / G, ...] is what windows are of */
-  tc_dim groups, channels, points;    /* channels: of a group */
+  tc_ref image;                             /* of the old graph, without zeros around it */
+  int space;                                /* d */
+  bool grouped;                             /* [N, G, C / G, ...] is what windows are of */
+  tc_dim groups, channels, points;          /* channels: of a group */
   tc_dim before[CV_SPACE], after[CV_SPACE]; /* zeros around the image */
-  bool windows[CV_SPACE];             /* there is an axis of them; else they have one element */
+  bool windows[CV_SPACE]; /* there is an axis of them; else they have one element */
   tc_dim size[CV_SPACE], step[CV_SPACE], dilation[CV_SPACE], out[CV_SPACE];
 } cv_conv;
 

@@ -12,16 +12,19 @@ static const tc_node *node_of(const tc_rewrite *w, tc_ref r) { return tc_graph_n
 
 static bool is_swap(const tc_node *n, int rank) {
   const tc_dim *axes;
-  return n->op == OP_PERMUTE && tc_attr_list(n, "axes", &axes) == rank && tc_dim_value(axes[rank - 1]) == rank - 2 &&
-         tc_dim_value(axes[rank - 2]) == rank - 1;
+  return n->op == OP_PERMUTE && tc_attr_list(n, "axes", &axes) == rank &&
+         tc_dim_value(axes[rank - 1]) == rank - 2 && tc_dim_value(axes[rank - 2]) == rank - 1;
 }
 
 /* sum over n of dy[n, O, P] windows[n, K, P]' */
 static bool find_by_weights(const tc_rewrite *w, const tc_node *n, cv_conv *c, tc_ref *dy) {
   const tc_dim *axes;
-  if (n->op != OP_SUM || !cv_is_half(n) || n->type.rank != 2 || tc_attr_list(n, "axes", &axes) != 1 || tc_dim_value(axes[0])) return false;
+  if (n->op != OP_SUM || !cv_is_half(n) || n->type.rank != 2 ||
+      tc_attr_list(n, "axes", &axes) != 1 || tc_dim_value(axes[0]))
+    return false;
   const tc_node *product = node_of(w, n->in[0]);
-  if (product->op != OP_MATMUL || product->type.rank != 3 || w->uses[n->in[0].id] != 1) return false;
+  if (product->op != OP_MATMUL || product->type.rank != 3 || w->uses[n->in[0].id] != 1)
+    return false;
   const tc_node *turned = node_of(w, product->in[1]);
   if (!is_swap(turned, 3) || tc_graph_type(w->old, product->in[0])->rank != 3) return false;
   *dy = product->in[0];
@@ -31,10 +34,13 @@ static bool find_by_weights(const tc_rewrite *w, const tc_node *n, cv_conv *c, t
 /* Parts of the images, so many that the tiles of all products feed a machine. */
 static tc_dim parts_of(tc_dim images, tc_dim rows, tc_dim columns) {
   enum { TILE = 128, ENOUGH = 256 };
-  if (!tc_dim_is_const(images) || !tc_dim_is_const(rows) || !tc_dim_is_const(columns)) return images;
-  const int64_t tiles = ((tc_dim_value(rows) + TILE - 1) / TILE) * ((tc_dim_value(columns) + TILE - 1) / TILE);
+  if (!tc_dim_is_const(images) || !tc_dim_is_const(rows) || !tc_dim_is_const(columns))
+    return images;
+  const int64_t tiles =
+      ((tc_dim_value(rows) + TILE - 1) / TILE) * ((tc_dim_value(columns) + TILE - 1) / TILE);
   int64_t parts = 1;
-  while (parts < tc_dim_value(images) && (tiles * parts < ENOUGH || tc_dim_value(images) % parts)) parts++;
+  while (parts < tc_dim_value(images) && (tiles * parts < ENOUGH || tc_dim_value(images) % parts))
+    parts++;
   return tc_dim_const(parts);
 }
 
@@ -63,7 +69,8 @@ static tc_ref by_weights(const tc_rewrite *w, const tc_node *n, const cv_conv *v
   tc_ref x = cv_left_operand(&c, v, cv_as_last(w->g, w->map[v->image.id], n->loc));
   tc_ref z = cv_as_last(w->g, w->map[dy.id], n->loc);
   const tc_type *t = tc_graph_type(w->g, z), *windows = tc_graph_type(w->g, x);
-  const tc_dim parts = parts_of(t->dim[0], t->dim[2], windows->dim[1]), flat[] = {windows->dim[0], t->dim[2]};
+  const tc_dim parts = parts_of(t->dim[0], t->dim[2], windows->dim[1]),
+               flat[] = {windows->dim[0], t->dim[2]};
   const bool many = !tc_dim_is(parts, 1);
   z = in_parts(&c, dc_reshape(&c, z, 2, flat), parts);
   z = cv_permuted_by(&c, z, 2 + many, many ? (int[]){0, 2, 1} : (int[]){1, 0});
