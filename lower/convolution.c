@@ -55,7 +55,8 @@ static bool find_conv(const tc_rewrite *w, const tc_node *n, cv_conv *c) {
 static tc_ref convolved(const tc_rewrite *w, const tc_node *n, const tc_ref *in, const cv_conv *v) {
   const dc c = {.g = w->g, .loc = n->loc, .dtype = (tc_dtype)n->type.dtype};
   const tc_ref x = cv_as_last(w->g, w->map[v->image.id], n->loc);
-  const tc_ref y = dc2(&c, OP_MATMUL, cv_left_operand(&c, v, x), cv_right_operand(&c, v, taken_apart(&c, v, in[0])));
+  const tc_ref y = dc2(&c, OP_MATMUL, cv_left_operand(&c, v, x),
+                       cv_right_operand(&c, v, taken_apart(&c, v, in[0])));
   const tc_ref last = result_of(&c, v, y, tc_graph_type(w->g, x)->dim[0]);
   return dc_reshape_to(&c, cv_as_first(w->g, last, n->loc), n);
 }
@@ -67,12 +68,16 @@ static tc_ref convolved(const tc_rewrite *w, const tc_node *n, const tc_ref *in,
 static tc_ref reshaped_last(const tc_rewrite *w, const tc_node *n, const tc_ref *in) {
   const dc c = {.g = w->g, .loc = n->loc};
   if (n->op != OP_RESHAPE) return (tc_ref){0};
-  if (tc_graph_node(w->g, in[0])->op == OP_RESHAPE) return cv_reshaped_to(&c, in[0], n->type.rank, n->type.dim);
+  if (tc_graph_node(w->g, in[0])->op == OP_RESHAPE)
+    return cv_reshaped_to(&c, in[0], n->type.rank, n->type.dim);
   const tc_ref last = cv_shown_last(w->g, in[0]);
   const tc_type *from = tc_graph_type(w->g, in[0]), *t = &n->type;
-  if (!last.id || t->rank < 3 || !tc_dim_same(from->dim[0], t->dim[0]) || !tc_dim_same(from->dim[1], t->dim[1])) return (tc_ref){0};
+  if (!last.id || t->rank < 3 || !tc_dim_same(from->dim[0], t->dim[0]) ||
+      !tc_dim_same(from->dim[1], t->dim[1]))
+    return (tc_ref){0};
   tc_dim dims[TC_MAX_RANK];
-  for (int i = 0; i < t->rank; i++) dims[i] = i == 0 ? t->dim[0] : i == t->rank - 1 ? t->dim[1] : t->dim[i + 1];
+  for (int i = 0; i < t->rank; i++)
+    dims[i] = i == 0 ? t->dim[0] : i == t->rank - 1 ? t->dim[1] : t->dim[i + 1];
   return cv_as_first(w->g, cv_reshaped_to(&c, last, t->rank, dims), n->loc);
 }
 
@@ -82,7 +87,8 @@ static tc_ref operand_last(const tc_rewrite *w, tc_ref r, int rank, tc_loc loc) 
   tc_dim dims[TC_MAX_RANK];
   if (t->rank < 2) return t->rank == 0 || tc_dim_is(t->dim[0], 1) ? r : (tc_ref){0};
   if (t->rank > rank) return (tc_ref){0};
-  for (int i = 0; i < rank; i++) dims[i] = i < rank - t->rank ? tc_dim_const(1) : t->dim[i - (rank - t->rank)];
+  for (int i = 0; i < rank; i++)
+    dims[i] = i < rank - t->rank ? tc_dim_const(1) : t->dim[i - (rank - t->rank)];
   return cv_as_last(w->g, t->rank == rank ? r : tc_build_reshape(w->g, r, rank, dims, loc), loc);
 }
 
@@ -90,8 +96,10 @@ static tc_ref computed_last(const tc_rewrite *w, const tc_node *n, const tc_ref 
   enum { MOST = 3 };
   tc_ref last[MOST];
   bool any = false;
-  if (n->nin > MOST || lo_class(n) != TC_CLASS_EW || tc_op_get(n->op)->positional) return (tc_ref){0};
-  for (int k = 0; k < n->nin; k++) any |= cv_shown_last(w->g, in[k]).id && tc_graph_type(w->g, in[k])->rank == n->type.rank;
+  if (n->nin > MOST || lo_class(n) != TC_CLASS_EW || tc_op_get(n->op)->positional)
+    return (tc_ref){0};
+  for (int k = 0; k < n->nin; k++)
+    any |= cv_shown_last(w->g, in[k]).id && tc_graph_type(w->g, in[k])->rank == n->type.rank;
   if (!any) return (tc_ref){0};
   for (int k = 0; k < n->nin; k++) {
     last[k] = operand_last(w, in[k], n->type.rank, n->loc);
@@ -104,8 +112,9 @@ static tc_ref computed_last(const tc_rewrite *w, const tc_node *n, const tc_ref 
 
 static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
   cv_conv c;
+  (void)r;
   if (find_conv(w, n, &c)) return convolved(w, n, in, &c);
-  tc_ref other = cv_gradient(w, r, n);
+  tc_ref other = cv_gradient(w, n);
   if (!other.id) other = reshaped_last(w, n, in);
   if (!other.id) other = computed_last(w, n, in);
   return other.id ? other : tc_rewrite_copy(w->g, w->old, n, in);

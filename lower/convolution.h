@@ -8,18 +8,20 @@
 #include "lower/lowering.h"
 
 /* Of what matrix units multiply. */
-static inline bool cv_is_half(const tc_node *n) { return n->type.dtype == TC_F16 || n->type.dtype == TC_BF16; }
+static inline bool cv_is_half(const tc_node *n) {
+  return n->type.dtype == TC_F16 || n->type.dtype == TC_BF16;
+}
 
 enum { CV_SPACE = 3 /* most spatial axes */ };
 
 /* The windows of an image [N, C, D1 .. Dd], and its channels in groups. */
 typedef struct cv_conv {
-  tc_ref image;                       /* of the old graph, without zeros around it */
-  int space;                          /* d */
-  bool grouped;                       /* [N, G, C / G, ...] is what windows are of */
-  tc_dim groups, channels, points;    /* channels: of a group */
+  tc_ref image;                             /* of the old graph, without zeros around it */
+  int space;                                /* d */
+  bool grouped;                             /* [N, G, C / G, ...] is what windows are of */
+  tc_dim groups, channels, points;          /* channels: of a group */
   tc_dim before[CV_SPACE], after[CV_SPACE]; /* zeros around the image */
-  bool windows[CV_SPACE];             /* there is an axis of them; else they have one element */
+  bool windows[CV_SPACE]; /* there is an axis of them; else they have one element */
   tc_dim size[CV_SPACE], step[CV_SPACE], dilation[CV_SPACE], out[CV_SPACE];
 } cv_conv;
 
@@ -61,7 +63,7 @@ tc_dim cv_more_channels(const cv_conv *v); /* of zeros, which operands are given
 tc_ref cv_left_operand(const dc *c, const cv_conv *v, tc_ref x);
 tc_ref cv_right_operand(const dc *c, const cv_conv *v, tc_ref w);
 
-/* convolution_gradients.c: old node r, which is the gradient of a convolution by its weights, or by its image.  0: it is neither. */
-tc_ref cv_gradient(const tc_rewrite *w, tc_ref r, const tc_node *n);
+/* convolution_weights.c: a node that is the gradient of a convolution by its weights; 0: it is none. */
+tc_ref cv_gradient(const tc_rewrite *w, const tc_node *n);
 
 #endif

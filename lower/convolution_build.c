@@ -93,9 +93,12 @@ static tc_ref padded(const dc *c, const cv_conv *v, tc_ref x, tc_dim more) {
 static tc_ref with_windows(const dc *c, const cv_conv *v, tc_ref x, int i) {
   tc_dims *d = tc_graph_dims(c->g);
   const tc_dim one = tc_dim_const(1);
-  const tc_dim points[] = {tc_dim_const(1 + i), tc_dim_const(0), tc_graph_type(c->g, x)->dim[1 + i], v->step[i]};
-  if (!v->windows[i]) return tc_dim_is(v->step[i], 1) ? x : tc_build(c->g, OP_SLICE, 1, &x, 4, points, NULL, c->loc);
-  const tc_dim span = tc_dim_add(d, tc_dim_mul(d, tc_dim_sub(d, v->size[i], one), v->dilation[i]), one);
+  const tc_dim points[] = {tc_dim_const(1 + i), tc_dim_const(0), tc_graph_type(c->g, x)->dim[1 + i],
+                           v->step[i]};
+  if (!v->windows[i])
+    return tc_dim_is(v->step[i], 1) ? x : tc_build(c->g, OP_SLICE, 1, &x, 4, points, NULL, c->loc);
+  const tc_dim span =
+      tc_dim_add(d, tc_dim_mul(d, tc_dim_sub(d, v->size[i], one), v->dilation[i]), one);
   const tc_dim unfold[] = {tc_dim_const(1 + i), span, v->step[i]};
   x = tc_build(c->g, OP_UNFOLD, 1, &x, 3, unfold, NULL, c->loc);
   const int rank = tc_graph_type(c->g, x)->rank;

@@ -58,7 +58,8 @@ static int spatial(const cv_atom *a, const cv_conv *c) {
 bool cv_unfolded(cv_view *v, int dim, int rank, tc_dim size, tc_dim step, tc_dim out, cv_conv *c) {
   cv_atom *a = only(v, dim);
   const int axis = a && !a->window ? spatial(a, c) : -1;
-  if (axis < 0 || v->n == CV_ATOMS || c->windows[axis] || !tc_dim_is(c->step[axis], 1)) return false;
+  if (axis < 0 || v->n == CV_ATOMS || c->windows[axis] || !tc_dim_is(c->step[axis], 1))
+    return false;
   c->windows[axis] = true;
   c->size[axis] = size;
   c->step[axis] = step;
@@ -77,7 +78,8 @@ static bool sliced(cv_view *v, const tc_node *n, cv_conv *c) {
   if (!tc_dim_is_const(step) || tc_dim_value(step) < 1) return false;
   tc_dim *apart = a->window ? &c->dilation[axis] : &c->step[axis];
   if (!tc_dim_is(*apart, 1) || (!a->window && c->windows[axis])) return false;
-  const tc_dim end = tc_dim_add(v->dims, tc_dim_mul(v->dims, tc_dim_sub(v->dims, size, one), step), one);
+  const tc_dim end =
+      tc_dim_add(v->dims, tc_dim_mul(v->dims, tc_dim_sub(v->dims, size, one), step), one);
   if (a->window && !tc_dim_same(end, a->extent)) return false; /* windows end with what is read */
   *apart = step;
   *(a->window ? &c->size[axis] : &c->out[axis]) = a->extent = size;
@@ -88,22 +90,29 @@ static bool permuted(cv_view *v, const tc_node *n) {
   const tc_dim *at;
   int axes[TC_MAX_RANK];
   const int rank = tc_attr_list(n, "axes", &at);
-  for (int i = 0; i < rank; i++) axes[i] = (int)tc_dim_value(at[i]) + (tc_dim_value(at[i]) < 0 ? rank : 0);
+  for (int i = 0; i < rank; i++)
+    axes[i] = (int)tc_dim_value(at[i]) + (tc_dim_value(at[i]) < 0 ? rank : 0);
   return cv_permuted(v, rank, axes);
 }
 
 static bool unfolded(cv_view *v, const tc_node *n, cv_conv *c) {
   const int rank = n->type.rank - 1, dim = dc_axis(n, "axis", rank);
-  return cv_unfolded(v, dim, rank, tc_attr_int(n, "size"), tc_attr_int(n, "step"), n->type.dim[dim], c);
+  return cv_unfolded(v, dim, rank, tc_attr_int(n, "size"), tc_attr_int(n, "step"), n->type.dim[dim],
+                     c);
 }
 
 static bool shown(cv_view *v, const tc_node *n, cv_conv *c) {
   switch (n->op) {
-  case OP_PERMUTE: return permuted(v, n);
-  case OP_RESHAPE: return cv_reshaped(v, &n->type);
-  case OP_UNFOLD: return unfolded(v, n, c);
-  case OP_SLICE: return sliced(v, n, c);
-  default: return false;
+  case OP_PERMUTE:
+    return permuted(v, n);
+  case OP_RESHAPE:
+    return cv_reshaped(v, &n->type);
+  case OP_UNFOLD:
+    return unfolded(v, n, c);
+  case OP_SLICE:
+    return sliced(v, n, c);
+  default:
+    return false;
   }
 }
 
@@ -117,7 +126,8 @@ static tc_ref find_chain(const tc_rewrite *w, tc_ref r, tc_ref *chain, int *n) {
       *n = i;
       return r;
     }
-    if (v->op != OP_PERMUTE && v->op != OP_RESHAPE && v->op != OP_UNFOLD && v->op != OP_SLICE) break;
+    if (v->op != OP_PERMUTE && v->op != OP_RESHAPE && v->op != OP_UNFOLD && v->op != OP_SLICE)
+      break;
     chain[i] = r;
     r = v->in[0];
     if (v->op == OP_UNFOLD) *n = i + 1, found = r;
@@ -178,7 +188,8 @@ bool cv_is_matrix(const cv_view *v, const cv_conv *c) {
   int n = 0;
   bool same = true;
   for (; n <= rows; n++) same = same && is_atom(v, n, n, n, false);
-  for (int i = 0; i < c->space; i++) same = same && (!c->windows[i] || is_atom(v, n++, rows, first + i, true));
+  for (int i = 0; i < c->space; i++)
+    same = same && (!c->windows[i] || is_atom(v, n++, rows, first + i, true));
   for (int i = 0; i < c->space; i++) same = same && is_atom(v, n++, rows + 1, first + i, false);
   return same && n == v->n;
 }

@@ -240,8 +240,8 @@ static tc_graph *fitted(tc_graph *g, const tc_target *target) {
   } pass[] = {{!target->sorts, lo_without_sorts},
               {target->windows_at_once, lo_with_windows_at_once},
               {target->windows_summed, lo_with_windows_summed},
+              {target->product_parts != TC_PARTS_NONE, lo_with_folds_in_products},
               {target->channels_last, lo_with_channels_last},
-              {target->product_parts == TC_PARTS_ALL, lo_with_folds_in_products},
               {target->product_parts == TC_PARTS_ALL, lo_with_batches_in_products}};
   tc_graph *own = g;
   for (size_t i = 0; own && i < sizeof pass / sizeof *pass; i++) {
