@@ -246,9 +246,9 @@ static tc_dim cofactor(tc_dims *c, dim_term t, uint32_t j) {
 /* d >= 0 as d = rest - f * (x / k), where f >= 0 and k * rest - f * x >= 0: for k * (x / k) <= x.  Which quotient helps is
  * tried, in sums of a few terms: places of a workspace are sums of hundreds, of quotients that nothing else is made of. */
 static bool nonnegative_by_quotients(tc_dims *c, tc_dim d, int cases) {
-  enum { TERMS = 8 };
+  enum { TERMS = 8, MOST = 2 }; /* quotients, one in the place of another */
   const dim_poly *p = dim_poly_of(c, d);
-  if (p->n > TERMS) return false;
+  if (p->n > TERMS || cases <= CASES - MOST) return false;
   for (uint32_t i = 0; i < p->n; i++) {
     const dim_term t = p->term[i];
     for (uint32_t j = 0; t.coef < 0 && j < c->mono.at[t.mono]->n; j++) {
