@@ -19,7 +19,7 @@ TC_SHAPE("f32[N]") int shaped;
 // CHECK-DAG: attributes.c:[[#@LINE-1]]:1: warning: 'tc_shape' describes parameters, members and variables that are tensors; here it is ignored
 
 TC_COMPILE_WITH("fulgraph") tc_tensor *misspelt(const tc_tensor *x TC_SHAPE("f32[N]")) {
-  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, disable, backend, dynamic, max_kernels, max_workspace, grad, max_saved, autocast, profile-variants, mode, tune-time)
+  // CHECK-DAG: attributes.c:[[#@LINE-1]]:17: warning: unknown option 'fulgraph'; did you mean 'fullgraph'? (options: fullgraph, disable, backend, dynamic, max_kernels, max_workspace, grad, max_saved, autocast, profile-variants, mode, tune-time, matmul_precision)
   // FIX-DAG: fix-it:"{{.*}}attributes.c":{[[#@LINE-2]]:18-[[#@LINE-2]]:26}:"fullgraph"
   return tc_exp(x);
 }

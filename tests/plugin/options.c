@@ -17,7 +17,7 @@
 // RUN: %not %options --nothing 2>&1 | %check --check-prefix=USAGE %s
 #include <tcompile.h>
 
-// UNKNOWN: error: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, disable, backend, dynamic, max_kernels, max_workspace, grad, max_saved, autocast, profile-variants, profile, profile-file, profile-key, explain, save-graphs, isa, opt, cache, cache-size, jobs, thresholds, schedule, mode, tune, tune-time, cuda-arch, nvrtc)
+// UNKNOWN: error: -fplugin-arg-tc-nothing=1: unknown option 'nothing' (options: fullgraph, disable, backend, dynamic, max_kernels, max_workspace, grad, max_saved, autocast, profile-variants, profile, profile-file, profile-key, explain, save-graphs, isa, opt, cache, cache-size, jobs, thresholds, schedule, mode, tune, tune-time, cuda-arch, nvrtc, matmul_precision)
 // NEAR: error: -fplugin-arg-tc-max_kernel=1: unknown option 'max_kernel'; did you mean 'max_kernels'?
 // VALUES: error: -fplugin-arg-tc-mode=fast: option 'mode' cannot be 'fast'; it can be default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs
 // VALUES: error: -fplugin-arg-tc-max_workspace=12Q: option 'max_workspace' cannot be '12Q'; it can be a number of bytes such as 4096, 64K, 8M or 1G
@@ -52,5 +52,5 @@ TC_COMPILE_WITH("disable=false", "mode=max-autotune") tc_tensor *enabled(const t
 // LIST-NEXT: default: none; at a function or for a file
 // LIST: nvrtc=PATH
 // LIST-NEXT: default: found; for a file
-// JSON: 27 ['profile', 'profile-file', 'profile-key', 'explain', 'save-graphs', 'isa', 'opt', 'cache', 'cache-size', 'jobs', 'thresholds', 'schedule', 'tune', 'cuda-arch', 'nvrtc']
+// JSON: 28 ['profile', 'profile-file', 'profile-key', 'explain', 'save-graphs', 'isa', 'opt', 'cache', 'cache-size', 'jobs', 'thresholds', 'schedule', 'tune', 'cuda-arch', 'nvrtc']
 // USAGE: usage: tc-options [--json]
