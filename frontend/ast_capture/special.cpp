@@ -356,17 +356,10 @@ Value Evaluator::do_tc_is_compiling(const CallExpr *e) {
   return Value::of(integer_constant(llvm::APSInt::get(1), e->getType()));
 }
 
-// Is a function of the program's own called by what is captured?
-static bool calls_functions(const tc_graph *g) {
-  for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-    if (tc_op_get(tc_graph_node(g, tc_ref{id})->op)->cls == TC_CLASS_EFFECT) return true;
-  return false;
-}
-
 // Kernels run where no error is pending, and record none; functions of the program's own may.
 bool Evaluator::asks_for_error(const CallExpr *e) {
   if (guessing) return true;
-  if (!calls_functions(graph)) expect_no_error(e->getExprLoc());
+  if (!tc_graph_effect(graph).id) expect_no_error(e->getExprLoc());
   else fail(e->getExprLoc(), "errors are asked for behind a call of a function marked TC_EFFECT");
   return !failed;
 }

@@ -201,9 +201,6 @@ TC_COMPILE tc_tensor *frees_text(X) { tc_free((tc_tensor *)"text"); return tc_ex
 TC_COMPILE tc_tensor *doubled(X, double t) { for (int i = 0; i < 40; i++) t = t * t + 1; return tc_mul_s(x, t); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:79: remark: {{.*}}'doubled'{{.*}}: a number is computed of itself too often to be written as one expression
 
-TC_EFFECT void told(const tc_tensor *x TC_SHAPE("f32[N]"));
-TC_COMPILE tc_tensor *asked_behind(X) { tc_tensor *y = tc_exp(x); told(y); return tc_error() ? NULL : tc_log(y); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:83: remark: graph break in 'asked_behind': errors are asked for behind a call of a function marked TC_EFFECT
 TC_COMPILE tc_tensor *whole_and_half(X) { tc_tensor *y = tc_clone(x); tc_add_(tc_slice(y, 0, 0, -1, 2), y); return tc_exp(y); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:71: remark: graph break in 'whole_and_half': there are no sizes for which (N/2) is N
 

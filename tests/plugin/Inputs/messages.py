@@ -30,6 +30,7 @@ UNREACHABLE = {
     "a program that is no clang": "as above",
     " compiled parts of this file come from the cache ": "of the whole file: cache.c",
     "seconds went into kernels for ": "of the whole file: cuda_slow.c",
+    "errors are asked for behind a call": "the statement is the program's own then: capture/effect.c",
 }
 NO_PLACE = {"options.cpp": "options stand on the command line, too", "signature.cpp": "rows for tc-export",
             "profile.cpp": "a file that an option names"}
