@@ -114,8 +114,8 @@ static bool is_list_of_tensors(QualType type) {
 
 namespace {
 
-// Whether a function of which all is visible keeps nothing and only reads what its parameter leads to, or has: tensors of a
-// list, members of a struct.
+// Whether a function of which all is visible keeps nothing and only reads what its parameter leads to: tensors of a list,
+// members of a struct.
 class Lending {
 public:
   explicit Lending(Owners &owners) : owners(owners) {}
@@ -124,7 +124,6 @@ public:
 private:
   bool reads(const Stmt *s, const ParmVarDecl *parameter);
   bool is_read(const Expr *pointer);
-  bool is_read_member(const Expr *object) const;
   const Stmt *outside(const Stmt *&inner, size_t &at) const;
 
   Owners &owners;
@@ -146,8 +145,7 @@ bool Lending::lends(const CallExpr *call, const Expr *argument) {
 bool Lending::reads(const Stmt *s, const ParmVarDecl *parameter) {
   if (!s) return true;
   const auto *ref = dyn_cast<DeclRefExpr>(s);
-  if (ref && ref->getDecl() == parameter)
-    return ref->getType()->isRecordType() ? is_read_member(ref) : is_read(ref);
+  if (ref && ref->getDecl() == parameter) return is_read(ref);
   around.push_back(s);
   const bool all =
       llvm::all_of(s->children(), [&](const Stmt *child) { return reads(child, parameter); });
@@ -170,16 +168,6 @@ static bool loads(const Stmt *s) {
   const auto *cast = dyn_cast_or_null<CastExpr>(s);
   return cast && cast->getCastKind() == CK_LValueToRValue &&
          (is_tensor_pointer(cast->getType()) || cast->getType()->isArithmeticType());
-}
-
-// A struct that was passed as a whole.
-bool Lending::is_read_member(const Expr *object) const {
-  const Stmt *inner = object;
-  size_t at = around.size();
-  const Stmt *use = outside(inner, at);
-  if (!isa_and_nonnull<MemberExpr>(use)) return false;
-  for (; isa_and_nonnull<MemberExpr>(use); use = outside(inner, at)) inner = use;
-  return loads(use);
 }
 
 bool Lending::is_read(const Expr *pointer) {
@@ -274,7 +262,7 @@ void Uses::mention(const DeclRefExpr *ref) {
   const bool whole = !e->getType()->isPointerType() || e->isGLValue(); // no array that decayed
   if (const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(use))
     if (cast->getCastKind() == CK_LValueToRValue && !has_union(variable->getType()) &&
-        (!e->getType()->isRecordType() || is_borrowed(at - 1) || is_lent(at - 1)))
+        (!e->getType()->isRecordType() || is_borrowed(at - 1)))
       return;
   if (const auto *op = dyn_cast_or_null<BinaryOperator>(use))
     if (op->isAssignmentOp() && op->getLHS() == e && whole) return;
@@ -322,7 +310,6 @@ private:
   const FunctionDecl *function;
   Ownership &out;
   std::vector<Exit> *list;
-  bool returning = false;                          // members of a struct that is the result
   int scopes = 0;                                  // of the function's own, open here
   bool stored_inside = false, kept_inside = false; // of these
   bool closed = true;
@@ -344,12 +331,10 @@ static bool may_give_tensors(const Expr *e) {
 template <class Parts> void Reader::exit(Exit::Kind kind, const Expr *e, Parts inside) {
   Exit found = {kind, e, {}};
   std::vector<Exit> *outer = std::exchange(list, &found.inside);
-  const bool member = std::exchange(returning, false);
   inside();
-  returning = member;
   list = outer;
   list->push_back(std::move(found));
-  if ((kind == Exit::HandedOut && !member) || kind == Exit::Unseen) closed = false;
+  if (kind == Exit::HandedOut || kind == Exit::Unseen) closed = false;
   const auto *kept = dyn_cast<CallExpr>(source_of(e));
   const bool keeps = kept && kept->getDirectCallee() && is_api(kept->getDirectCallee()) &&
                      kept->getDirectCallee()->getName() == "tc_keep";
@@ -392,17 +377,10 @@ void Reader::expression(const Expr *e, Fate fate) {
   exit(fate == Result ? Exit::Returned : Exit::HandedOut, e, [&] { parts(e, Looked); });
 }
 
-// A call that returns a struct.  What such a function made is the body's where the struct is put in a variable of the body's
-// own; elsewhere nobody hands its members out.
-static bool gives_struct(const Expr *e) {
-  const auto *call = dyn_cast<CallExpr>(e->IgnoreParenImpCasts());
-  return call && call->getType()->isRecordType();
-}
-
 // Whether what is assigned to it stays in the body.
 bool Reader::stays_in(const Expr *lvalue) const {
   const Expr *e = lvalue->IgnoreParens();
-  if (!is_tensor_pointer(e->getType()) && !e->getType()->isRecordType()) return false;
+  if (!is_tensor_pointer(e->getType())) return false;
   for (;;) {
     const auto *member = dyn_cast<MemberExpr>(e);
     const auto *element = dyn_cast<ArraySubscriptExpr>(e);
@@ -449,8 +427,7 @@ void Reader::handed(const Expr *e, Fate fate) {
 void Reader::binary(const BinaryOperator *e, Fate fate) {
   if (e->isAssignmentOp()) {
     place(e->getLHS(), Looked);
-    const bool followed = is_tensor_pointer(e->getType()) || gives_struct(e->getRHS());
-    return expression(e->getRHS(), followed && stays_in(e->getLHS()) ? Looked : Kept);
+    return expression(e->getRHS(), stays_in(e->getLHS()) ? Looked : Kept);
   }
   const bool asks = e->isComparisonOp() || e->isLogicalOp();
   expression(e->getLHS(), asks || e->getOpcode() == BO_Comma ? Looked : fate);
@@ -481,13 +458,8 @@ void Reader::parts(const Expr *e, Fate fate) {
     return expression(choice->getFalseExpr(), fate);
   }
   if (const auto *made = dyn_cast<InitListExpr>(e)) {
-    const bool member = returning;
-    for (const Expr *each : made->inits()) {
-      if (!each) continue;
-      returning = member && (is_tensor_pointer(each->getType()) || isa<InitListExpr>(each));
-      expression(each, fate);
-    }
-    returning = member;
+    for (const Expr *each : made->inits())
+      if (each) expression(each, fate);
     return;
   }
   if (const auto *made = dyn_cast<CompoundLiteralExpr>(e))
@@ -574,9 +546,7 @@ static bool calls(const Stmt *s) {
 
 void Reader::call(const CallExpr *e, Fate fate) {
   const FunctionDecl *callee = e->getDirectCallee();
-  Callee kind = kind_of(e);
-  if (kind == Followed && gives_struct(e) && (fate != Looked || function->getLangOpts().CPlusPlus))
-    kind = Unseen;
+  const Callee kind = kind_of(e);
   if (kind == Library) {
     for (const Expr *arg : e->arguments())
       if (is_list_of_tensors(arg->getType()) && !fills_own(arg))
@@ -613,8 +583,7 @@ void Reader::declare(const VarDecl *variable) {
   if (type.isDestructedType()) refuse("it has a variable with a destructor");
   if (!variable->hasInit() || !variable->hasLocalStorage()) return;
   const Expr *value = variable->getInit();
-  const bool stays =
-      is_tensor_pointer(type) || isa<InitListExpr>(value->IgnoreParens()) || gives_struct(value);
+  const bool stays = is_tensor_pointer(type) || isa<InitListExpr>(value->IgnoreParens());
   handed(value, stays && out.holds(variable) ? Looked : Kept);
 }
 
@@ -645,9 +614,7 @@ void Reader::statement(const Stmt *s) {
   }
   if (const auto *result = dyn_cast<ReturnStmt>(s)) {
     const Expr *value = result->getRetValue();
-    returning = value && isa<CompoundLiteralExpr>(value->IgnoreParenImpCasts());
     if (value) handed(value, is_tensor_pointer(value->getType()) ? Result : Kept);
-    returning = false;
     return;
   }
   if (isa<IfStmt>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||

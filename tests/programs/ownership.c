@@ -214,30 +214,6 @@ TC_COMPILE static tc_tensor *list_of_list(X, tc_tensor **out) {
   return tc_neg(list[0]);
 }
 
-/* Structs as numbers of two parts: by value, as arguments and results. */
-static struct pair scaled(struct pair p, double s) { return (struct pair){tc_mul_s(p.a, s), tc_add(p.b, p.a)}; }
-static tc_tensor *joined(struct pair p) {
-  const tc_tensor *list[] = {p.a, p.b};
-  return tc_concat(list, 2, 0);
-}
-TC_COMPILE static tc_tensor *by_value(X, int n) {
-  struct pair p = {tc_exp(x), tc_sin(x)}, q = scaled(p, 2);
-  for (int i = 0; i < n; i++) q = scaled(q, 0.5);
-  if (n > 2) q.b = tc_neg(q.b);
-  return joined(q);
-}
-TC_COMPILE static struct pair by_value_out(X, int n) {
-  struct pair p = {tc_exp(x), tc_sin(x)}, q = scaled(p, n);
-  if (n > 2) q.b = tc_neg(p.b);
-  return q;
-}
-TC_COMPILE static void by_value_stored(X, struct pair *out, int n) {
-  struct pair p = {tc_exp(x), tc_sin(x)};
-  if (n > 2) p.b = tc_neg(p.a);
-  struct pair q = scaled(p, n);
-  *out = q;
-}
-
 /* ---- calls ---- */
 
 enum { TIMES = 200 };
@@ -347,22 +323,11 @@ static void call(int which, tc_tensor *x) {
   case 32:
     give(list_of_list(x, &a)), give(a);
     break;
-  case 33:
-  case 34:
-    give(by_value(x, 3 * (which - 33)));
-    break;
-  case 35:
-    p = by_value_out(x, 2), give(p.a), give(p.b);
-    break;
-  case 36:
-  case 37:
-    by_value_stored(x, &p, which - 35), give(p.a), give(p.b);
-    break;
   default:
     CHECK(false);
   }
 }
-enum { CALLS = 38 };
+enum { CALLS = 33 };
 
 /* What they hold is what it was in the first way of calling. */
 static void check(int which, tc_tensor *x, double sum[CALLS], bool first) {
