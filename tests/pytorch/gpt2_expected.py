@@ -3,10 +3,10 @@
 
 Weights, tokens and steps are those of gpt2.c, in float64; in float32 PyTorch's are apart from them by what it prints
 on stderr. The test needs neither."""
-import sys
-
 import torch
 from torch.nn import functional as F
+
+from stored_losses import of_steps, print_header
 
 LAYERS, HEADS, D, V, P, B, T, STEPS = 4, 4, 32, 61, 24, 3, 17, 50
 
@@ -55,25 +55,7 @@ def losses(dtype):
     p = [torch.nn.Parameter(w.to(dtype)) for w in weights(numbers)]
     pieces = torch.tensor([[numbers.next() % V for _ in range(T + 1)] for _ in range(B)])
     optimiser = torch.optim.AdamW(p, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.1)
-    found = []
-    for _ in range(STEPS):
-        optimiser.zero_grad()
-        loss = loss_of(p, pieces)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(p, 1)
-        optimiser.step()
-        found.append(loss.item())
-    return found
+    return of_steps(optimiser, lambda: loss_of(p, pieces), STEPS, lambda: torch.nn.utils.clip_grad_norm_(p, 1))
 
 
-def main():
-    wide, narrow = losses(torch.float64), losses(torch.float32)
-    print(f"/* Made by gpt2_expected.py with PyTorch {torch.__version__}. */\n// clang-format off")
-    print(f"static const double expected[{STEPS}] = {{")
-    for i in range(0, STEPS, 5):
-        print("  " + ", ".join(f"{v:.11g}" for v in wide[i:i + 5]) + ",")
-    print("};")
-    print(f"float32: {max(abs(a - b) / b for a, b in zip(narrow, wide)):.1e} of a loss", file=sys.stderr)
-
-
-main()
+print_header("gpt2_expected.py", losses)

@@ -4,12 +4,13 @@
 Weights, images and steps are those of resnet.c, in float64; in float32 PyTorch's are apart from them by what it prints on
 stderr. The test needs neither."""
 import math
-import sys
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+from stored_losses import of_steps, print_header
 
 E, B, STEPS, CLASSES = 8, 8, 50, 10
 
@@ -59,24 +60,7 @@ def losses(dtype):
     net = network().to(dtype)
     x, classes = rounded(numbers(100, B, 3, E, E)).to(dtype), torch.arange(B) % CLASSES
     optimiser = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
-    found = []
-    for _ in range(STEPS):
-        optimiser.zero_grad()
-        loss = F.cross_entropy(net(x), classes)
-        loss.backward()
-        optimiser.step()
-        found.append(loss.item())
-    return found
+    return of_steps(optimiser, lambda: F.cross_entropy(net(x), classes), STEPS)
 
 
-def main():
-    wide, narrow = losses(torch.float64), losses(torch.float32)
-    print(f"/* Made by resnet_expected.py with PyTorch {torch.__version__}. */\n// clang-format off")
-    print(f"static const double expected[{STEPS}] = {{")
-    for i in range(0, STEPS, 5):
-        print("  " + ", ".join(f"{v:.11g}" for v in wide[i:i + 5]) + ",")
-    print("};")
-    print(f"float32: {max(abs(a - b) for a, b in zip(narrow, wide)):.1e}, {max(abs(a - b) / b for a, b in zip(narrow, wide)):.1e} of a loss", file=sys.stderr)
-
-
-main()
+print_header("resnet_expected.py", losses)
