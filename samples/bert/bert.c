@@ -86,11 +86,7 @@ static bert load(const struct size *s, const char *path) {
 /* The same parameters in this dtype. */
 static bert cast(const bert *m, tc_dtype dtype) {
   tc_tensor *z[MOST];
-  const int n = list(m, m->layers, z);
-  for (int i = 0; i < n; i++) {
-    z[i] = sample_check(tc_clone(tc_cast(tc_detach(z[i]), dtype)));
-    tc_requires_grad_(z[i], true);
-  }
+  weights_cast(list(m, m->layers, z), z, dtype);
   return model_of(m->layers, m->heads, z);
 }
 
@@ -100,11 +96,6 @@ typedef struct riddle {
   tc_tensor *tokens, *lengths, *places, *hidden; /* i64[B,T], i64[B], i64[N], i64[N] */
 } riddle;
 
-static int64_t random_below(uint64_t *seed, int64_t n) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  return (int64_t)((*seed >> 33) % (uint64_t)n);
-}
-
 /* HIDDEN letters, one in each tenth, of each of BATCH pieces of half of LENGTH or more. */
 static riddle hide(const tc_tensor *text, uint64_t *seed) {
   bool is_hidden[BATCH * LENGTH] = {false};
@@ -112,10 +103,10 @@ static riddle hide(const tc_tensor *text, uint64_t *seed) {
   const tc_device d = tc_default_device();
   const tc_tensor *pieces = text_pieces(text, BATCH, LENGTH, seed);
   for (int64_t b = 0; b < BATCH; b++) {
-    length[b] = LENGTH - random_below(seed, LENGTH / 2);
+    length[b] = LENGTH - sample_random(seed) % (LENGTH / 2);
     for (int64_t i = 0; i < HIDDEN; i++) {
       const int64_t at =
-          b * LENGTH + length[b] * i / HIDDEN + random_below(seed, length[b] / HIDDEN);
+          b * LENGTH + length[b] * i / HIDDEN + sample_random(seed) % (length[b] / HIDDEN);
       place[b * HIDDEN + i] = at;
       is_hidden[at] = true;
     }

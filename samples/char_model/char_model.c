@@ -73,16 +73,10 @@ static text read_text(const char *path) {
   exit(1);
 }
 
-/* 0 <= number < n, by the generator of MMIX (Knuth). */
-static int64_t random_below(uint64_t *seed, int64_t n) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  return (int64_t)((*seed >> 33) % (uint64_t)n);
-}
-
 static tc_tensor *random_pieces(const text *t, uint64_t *seed) {
   int64_t piece[BATCH][LENGTH + 1];
   for (int i = 0; i < BATCH; i++)
-    memcpy(piece[i], t->at + random_below(seed, t->n - LENGTH), sizeof piece[i]);
+    memcpy(piece[i], t->at + sample_random(seed) % (t->n - LENGTH), sizeof piece[i]);
   return sample_check(tc_from(TC_DIMS(BATCH, LENGTH + 1), piece, TC_I64));
 }
 
@@ -156,7 +150,7 @@ static double train(const training *t, const text *all, int64_t steps) {
 /* One of them, as likely as p says. */
 static int64_t pick(const tc_tensor *p, uint64_t *seed) {
   const float *share = tc_cdata(p);
-  double left = (double)random_below(seed, 1 << 30) / (1 << 30);
+  double left = (double)(sample_random(seed) % (1 << 30)) / (1 << 30);
   int64_t i = 0;
   while (i < tc_numel(p) - 1 && (left -= share[i]) > 0) i++;
   return i;

@@ -46,6 +46,11 @@ tc_tensor *sample_check(tc_tensor *t) {
   exit(1);
 }
 
+int64_t sample_random(uint64_t *seed) {
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)(*seed >> 33);
+}
+
 void sample_print(const char *what, const tc_tensor *vector) {
   printf("%s:", what);
   for (int64_t i = 0; i < tc_numel(vector); i++) printf(" %.3f", tc_at(vector, TC_INTS(i)));

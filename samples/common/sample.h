@@ -21,6 +21,8 @@ bool sample_is_demo(void);
 
 /* t, or exit with tc_error() when t is NULL. */
 tc_tensor *sample_check(tc_tensor *t);
+/* From the generator of MMIX (Knuth), 0 <= number < 2^31. */
+int64_t sample_random(uint64_t *seed);
 /* Prints "what: v0 v1 ..." with three decimals. */
 void sample_print(const char *what, const tc_tensor *vector);
 /* Prints n numbers, "~tolerance what: v0 v1 ...", which agree within that part of themselves however the sample was

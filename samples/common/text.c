@@ -29,16 +29,10 @@ tc_tensor *text_read(const char *path, int64_t least) {
   return t;
 }
 
-/* 0 <= number < n, by the generator of MMIX (Knuth). */
-static int64_t random_below(uint64_t *seed, int64_t n) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  return (int64_t)((*seed >> 33) % (uint64_t)n);
-}
-
 tc_tensor *text_pieces(const tc_tensor *text, int64_t B, int64_t L, uint64_t *seed) {
   const tc_tensor *piece[64];
   for (int64_t i = 0; i < B; i++) {
-    const int64_t at = random_below(seed, tc_numel(text) - L);
+    const int64_t at = sample_random(seed) % (tc_numel(text) - L);
     piece[i] = tc_slice(text, 0, at, at + L, 1);
   }
   return sample_check(tc_stack(piece, (int)B, 0));

@@ -38,6 +38,13 @@ tc_tensor *weights_get(const tc_safetensors *file, const char *name, tc_ints dim
   return made;
 }
 
+void weights_cast(int n, tc_tensor *p[], tc_dtype dtype) {
+  for (int i = 0; i < n; i++) {
+    p[i] = sample_check(tc_clone(tc_cast(tc_detach(p[i]), dtype)));
+    tc_requires_grad_(p[i], true);
+  }
+}
+
 double seconds_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -11,6 +11,8 @@ tc_safetensors *weights_open(const char *path);
  * written.  A message and exit when there is none. */
 tc_tensor *weights_get(const tc_safetensors *file, const char *name, tc_ints dims, double deviation,
                        tc_dtype dtype);
+/* Each of p[n] in this dtype, as a leaf of its own. */
+void weights_cast(int n, tc_tensor *p[], tc_dtype dtype);
 /* By a clock that does not go back. */
 double seconds_now(void);
 

@@ -19,13 +19,12 @@ enum { MOST_EPOCHS = 100 };
 
 static const double highest_rate = 2e-3;
 
-/* The numbers 0 to n - 1 in random order, i64[n]: Fisher and Yates, by the generator of MMIX (Knuth). */
+/* The numbers 0 to n - 1 in random order, i64[n]: Fisher and Yates. */
 static tc_tensor *shuffled(int64_t n, uint64_t seed) {
   int64_t *order = malloc(sizeof *order * (size_t)n);
   if (!order) exit(1);
   for (int64_t i = 0; i < n; i++) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    const int64_t k = (int64_t)((seed >> 33) % (uint64_t)(i + 1));
+    const int64_t k = sample_random(&seed) % (i + 1);
     order[i] = order[k];
     order[k] = i;
   }

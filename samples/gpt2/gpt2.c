@@ -68,11 +68,7 @@ static gpt2 load(const struct size *s, const char *path) {
 /* The same parameters in this dtype. */
 static gpt2 cast(const gpt2 *m, tc_dtype dtype) {
   tc_tensor *z[MOST];
-  const int n = list(m, m->layers, z);
-  for (int i = 0; i < n; i++) {
-    z[i] = sample_check(tc_clone(tc_cast(tc_detach(z[i]), dtype)));
-    tc_requires_grad_(z[i], true);
-  }
+  weights_cast(list(m, m->layers, z), z, dtype);
   return model_of(m->layers, m->heads, z);
 }
 

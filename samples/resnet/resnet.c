@@ -40,11 +40,8 @@ static tc_tensor *named(const resnet *m, const tc_tensor *x TC_SHAPE("R=f32|bf16
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* From the generator of MMIX (Knuth), 0 <= r < 1. */
-static double random_number(uint64_t *seed) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  return (double)(*seed >> 33) / 0x1p31;
-}
+/* 0 <= r < 1 */
+static double random_number(uint64_t *seed) { return (double)sample_random(seed) / 0x1p31; }
 
 /* Waves in one of PATTERNS directions, of any phase and colour, under noise: [3,E,E]. */
 static void draw(float *x, int64_t E, int64_t pattern, uint64_t *seed) {
