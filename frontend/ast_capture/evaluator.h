@@ -232,6 +232,7 @@ private:
   std::optional<tc_dim> dim_arithmetic(clang::BinaryOperatorKind op, const Scalar &a,
                                        const Scalar &b);
   std::optional<bool> compare_dims(clang::BinaryOperatorKind op, tc_dim a, tc_dim b);
+  bool within(tc_dim dim, int64_t least, int64_t most);
   bool fits(tc_dim dim, clang::QualType type);
   tc_dim as_dim(const Scalar &v, clang::SourceLocation loc);
   std::optional<tc_dim> arithmetic_dim(const Arithmetic &made, clang::SourceLocation loc);
@@ -544,6 +545,7 @@ std::string bare(llvm::StringRef text); // without the parentheses around it
 bool is_tensor_pointer(clang::QualType type);
 // a op b, where a - b has the sign of `order`; nothing if op is no comparison.
 std::optional<bool> compare(clang::BinaryOperatorKind op, int order);
+std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix = nullptr); // prefix: of its symbols
 bool is_api(const clang::FunctionDecl *callee);
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
 const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);

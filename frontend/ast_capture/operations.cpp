@@ -43,10 +43,7 @@ public:
   // Behind the last operand: sizes that are expressions of others.
   std::string expressions() {
     for (auto [given, declared] : later) {
-      tc_buf text = {};
-      tc_dim_print(theirs.get(), declared, nullptr, &text);
-      std::string here = substituted(text.text ? text.text : "");
-      tc_buf_free(&text);
+      const std::string here = substituted(text_of(theirs.get(), declared));
       const char *end, *error;
       tc_dim expected = tc_dim_parse(dims, here.c_str(), &end, &error);
       if (tc_dim_bad(expected) || tc_dim_bad(tc_dim_unify(dims, given, expected)))
@@ -85,10 +82,7 @@ private:
         out += word.empty() ? StringRef(text.data() - 1, 1) : word;
         continue;
       }
-      tc_buf dim = {};
-      tc_dim_print(dims, known->second, nullptr, &dim);
-      out += std::string("(") + (dim.text ? dim.text : "") + ")";
-      tc_buf_free(&dim);
+      out += "(" + text_of(dims, known->second) + ")";
     }
     return out;
   }

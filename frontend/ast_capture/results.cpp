@@ -430,14 +430,6 @@ static bool may_be_tensor(const Value &v) {
   return v.kind == Value::Tensors || (v.kind == Value::Foreign && is_tensor_pointer(v.place.type));
 }
 
-static std::string text_of(tc_dims *dims, tc_dim dim) {
-  tc_buf out = {};
-  tc_dim_print(dims, dim, nullptr, &out);
-  std::string text = out.text ? out.text : "";
-  tc_buf_free(&out);
-  return text;
-}
-
 bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &result) {
   SourceLocation loc = last->getBeginLoc();
   if (tc_dim_pair never; tc_dims_contradict(dims, &never))

@@ -182,11 +182,16 @@ tc_ref Evaluator::late_choice(const Scalar &condition, const Scalar &a, const Sc
   return tc_build3(graph, OP_WHERE, condition.ref, x, y, graph_loc(begins));
 }
 
-std::string Evaluator::dim_text(tc_dim dim) {
+std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix) {
   tc_buf out = {};
-  tc_dim_print(dims, dim, size_prefix, &out);
-  std::string text(out.text ? out.text : "0", out.text ? out.len : 1);
+  tc_dim_print(dims, dim, prefix, &out);
+  std::string text = out.text ? out.text : "0"; // out of memory
   tc_buf_free(&out);
+  return text;
+}
+
+std::string Evaluator::dim_text(tc_dim dim) {
+  const std::string text = text_of(dims, dim, size_prefix);
   const bool one = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   return one || bare(text) != text ? text : "(" + text + ")";
 }
@@ -224,18 +229,23 @@ static llvm::APFloat as_float(ASTContext &context, const llvm::APSInt &v, QualTy
   return f;
 }
 
-// Whether `type` holds every value that the dim can take; a narrower one makes that a guard.
-bool Evaluator::fits(tc_dim dim, QualType type) {
+// Whether the dim is in this range, which becomes a guard where that is not known.
+bool Evaluator::within(tc_dim dim, int64_t least, int64_t most) {
   int64_t lo, hi;
   tc_dim_range(dims, dim, &lo, &hi);
+  return (lo >= least && hi <= most) || tc_dim_assume_range(dims, dim, least, most);
+}
+
+// Whether `type` holds every value that the dim can take; a narrower one makes that a guard.
+bool Evaluator::fits(tc_dim dim, QualType type) {
   if (type->isBooleanType()) return false;
   unsigned width = context.getIntWidth(type);
   bool is_signed = type->isSignedIntegerOrEnumerationType();
   int64_t least = is_signed ? (width >= 64 ? INT64_MIN : -(INT64_C(1) << (width - 1))) : 0;
   int64_t most = width >= 64 ? INT64_MAX : (INT64_C(1) << (width - is_signed)) - 1;
-  if (lo >= least && hi <= most) return true;
-  if (least == 0 && lo < 0) return false;
-  return tc_dim_assume_range(dims, dim, least, most);
+  int64_t lo, hi;
+  tc_dim_range(dims, dim, &lo, &hi);
+  return !(least == 0 && lo < 0) && within(dim, least, most);
 }
 
 // Does integer type `to` hold every value of integer type `from`?
@@ -551,10 +561,7 @@ tc_ref Evaluator::as_whole(const Scalar &v, SourceLocation loc) {
   const int64_t most = INT64_C(1) << 53;
   if (!v.whole) return {0};
   const tc_dim dim = as_dim(*v.whole, loc);
-  int64_t lo, hi;
-  if (failed) return {0};
-  tc_dim_range(dims, dim, &lo, &hi);
-  if ((lo < -most || hi > most) && !tc_dim_assume_range(dims, dim, -most, most)) return {0};
+  if (failed || !within(dim, -most, most)) return {0};
   return tc_graph_dim_value(graph, dim, true, graph_loc(loc));
 }
 
