@@ -110,7 +110,7 @@ static bool add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
   return d.id != 0;
 }
 
-static tc_dtype widened(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F32 : d; }
+static tc_dtype widened(tc_dtype d) { return tc_dtype_is_half(d) ? TC_F32 : d; }
 
 /* Cotangents of the results of n: those of the RESULT nodes, where there are several. */
 static bool gather_dy(sweep *s, tc_ref r, const tc_node *n, tc_ref *dy) {

@@ -271,6 +271,7 @@ bool tc_graph_same_effects(const tc_graph *a, const tc_graph *b);
 /* ---- types ----------------------------------------------------------------------------------- */
 
 bool tc_dtype_is_float(tc_dtype d);
+static inline bool tc_dtype_is_half(tc_dtype d) { return d == TC_F16 || d == TC_BF16; } /* of 16 bits, computed in f32 */
 bool tc_dtype_is_int(tc_dtype d); /* not bool */
 size_t tc_dtype_bytes(tc_dtype d);
 const char *tc_dtype_text(tc_dtype d); /* "f32" */

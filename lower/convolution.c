@@ -48,7 +48,7 @@ static tc_ref taken_apart(const dc *c, const cv_conv *v, tc_ref w) {
 }
 
 static bool find_conv(const tc_rewrite *w, const tc_node *n, cv_conv *c) {
-  return n->op == OP_MATMUL && cv_is_half(n) && cv_find_windows(w, n->in[1], c) &&
+  return n->op == OP_MATMUL && tc_dtype_is_half((tc_dtype)n->type.dtype) && cv_find_windows(w, n->in[1], c) &&
          tc_graph_type(w->old, n->in[0])->rank == 2 + c->grouped;
 }
 

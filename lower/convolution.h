@@ -7,11 +7,6 @@
 #include "graph/passes/rewrite.h"
 #include "lower/lowering.h"
 
-/* Of what matrix units multiply. */
-static inline bool cv_is_half(const tc_node *n) {
-  return n->type.dtype == TC_F16 || n->type.dtype == TC_BF16;
-}
-
 enum { CV_SPACE = 3 /* most spatial axes */ };
 
 /* The windows of an image [N, C, D1 .. Dd], and its channels in groups. */

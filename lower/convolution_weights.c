@@ -19,7 +19,7 @@ static bool is_swap(const tc_node *n, int rank) {
 /* sum over n of dy[n, O, P] windows[n, K, P]' */
 static bool find_by_weights(const tc_rewrite *w, const tc_node *n, cv_conv *c, tc_ref *dy) {
   const tc_dim *axes;
-  if (n->op != OP_SUM || !cv_is_half(n) || n->type.rank != 2 ||
+  if (n->op != OP_SUM || !tc_dtype_is_half((tc_dtype)n->type.dtype) || n->type.rank != 2 ||
       tc_attr_list(n, "axes", &axes) != 1 || tc_dim_value(axes[0]))
     return false;
   const tc_node *product = node_of(w, n->in[0]);

@@ -254,7 +254,7 @@ bool lo_open_product(lo_reader *r) {
   k->kind = TC_KERNEL_MATMUL;
   if (!tc_words_dtype(&r->w, &m->operand)) return false;
   if (m->operand == TC_BOOL) return tc_words_fail(&r->w, "no product is of bool");
-  m->acc = m->operand == TC_F16 || m->operand == TC_BF16 ? TC_F32 : m->operand;
+  m->acc = tc_dtype_is_half(m->operand) ? TC_F32 : m->operand;
   while (!tc_words_end(&r->w) && !tc_words_accept_word(&r->w, "inner"))
     if (!read_axis(r, &whole) || !read_parts(r, &part, whole.n - 1)) return false;
   if (!join_axes(r, m, &whole, &part)) return false;

@@ -121,7 +121,7 @@ static bool read_guard(lo_reader *r, tc_val *guard) {
   return !tc_words_accept_word(&r->w, "where") || lo_read_operand(r, guard);
 }
 
-static tc_dtype computed(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F32 : d; }
+static tc_dtype computed(tc_dtype d) { return tc_dtype_is_half(d) ? TC_F32 : d; }
 
 static bool read_load(lo_reader *r, tc_expr *e) {
   e->kind = TC_EX_LOAD;

@@ -101,7 +101,7 @@ static void put_cast(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
 }
 
 static void put_random(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
-  const bool half = e->storage == TC_F16 || e->storage == TC_BF16;
+  const bool half = tc_dtype_is_half(e->storage);
   tc_buf at = {0};
   put_index(s, e, id, &at);
   tc_putf(out, "tc_%s_%s(v%u, %s)", e->op == OP_RAND ? "rand" : "randn",

@@ -13,7 +13,7 @@ const char *tc_print_storage(tc_dtype d) {
 }
 
 const char *tc_print_compute(tc_dtype d) {
-  return d == TC_F16 || d == TC_BF16 ? "f32" : tc_print_storage(d);
+  return tc_dtype_is_half(d) ? "f32" : tc_print_storage(d);
 }
 
 void tc_print_line(tc_print_scope *s, const char *format, ...) {

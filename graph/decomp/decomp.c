@@ -1,7 +1,7 @@
 /* decomp.c - the vocabulary of decompositions; see decomp.h. */
 #include "graph/decomp/decomp.h"
 
-static tc_dtype widened(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F32 : d; }
+static tc_dtype widened(tc_dtype d) { return tc_dtype_is_half(d) ? TC_F32 : d; }
 
 dc dc_begin(tc_graph *g, const tc_node *n) {
   return (dc){g, n->loc, widened((tc_dtype)n->type.dtype), n->type.weak};

@@ -124,7 +124,7 @@ typedef struct wish {
 static bool is_half(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
   while (lo_class(n) == TC_CLASS_VIEW || (n->op == OP_CAST && n->type.dtype == TC_F32)) n = lo_node(L, n->in[0]);
-  return n->type.dtype == TC_F16 || n->type.dtype == TC_BF16;
+  return tc_dtype_is_half((tc_dtype)n->type.dtype);
 }
 
 static bool may_have_parts(lo *L, const lo_group *g) {

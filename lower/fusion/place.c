@@ -76,7 +76,7 @@ static bool fits_prologue(lo *L, tc_ref r) {
 static bool repeats_prologue(lo *L, tc_ref r, const lo_demand *d) {
   const lo_group *g = group_of(L, d);
   const int64_t most = L->target->prologue_results;
-  if (!most || is_repetitive(L, r) || widens(L, r) || tc_dtype_bytes(lo_node(L, g->matmul)->type.dtype) != 2) return false;
+  if (!most || is_repetitive(L, r) || widens(L, r) || !tc_dtype_is_half((tc_dtype)lo_node(L, g->matmul)->type.dtype)) return false;
   return !lo_at_most(L, lo_group_numel(L, g, ((1u << g->naxis) - 1) & ~d->at->axes), most);
 }
 

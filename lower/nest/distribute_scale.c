@@ -14,8 +14,7 @@ typedef struct distribution {
 } distribution;
 
 static bool is_16_bits(const lo_kb *b, const tc_action *a) {
-  const tc_dtype d = b->L->p->buffer[b->k->buffer[a->buffer]].dtype;
-  return d == TC_F16 || d == TC_BF16;
+  return tc_dtype_is_half(b->L->p->buffer[b->k->buffer[a->buffer]].dtype);
 }
 
 static void follow(distribution *f, uint32_t id) {

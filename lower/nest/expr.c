@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-tc_dtype lo_compute_type(tc_dtype d) { return d == TC_F16 || d == TC_BF16 ? TC_F32 : d; }
+tc_dtype lo_compute_type(tc_dtype d) { return tc_dtype_is_half(d) ? TC_F32 : d; }
 
 /* ---- interning ------------------------------------------------------------------------------- */
 

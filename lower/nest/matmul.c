@@ -11,21 +11,19 @@ static tc_dtype stored_type(const lo_kb *b, tc_val v) {
   return e->dtype;
 }
 
-static bool is_half(tc_dtype d) { return d == TC_F16 || d == TC_BF16; }
-
 /* The dtype of a node, or of what it widens. */
 static tc_dtype declared_type(const tc_graph *g, tc_ref r) {
   const tc_node *n = tc_graph_node(g, r);
   if (n->op == OP_CAST && n->type.dtype == TC_F32) n = tc_graph_node(g, n->in[0]);
-  return is_half((tc_dtype)n->type.dtype) ? n->type.dtype : tc_graph_type(g, r)->dtype;
+  return tc_dtype_is_half((tc_dtype)n->type.dtype) ? n->type.dtype : tc_graph_type(g, r)->dtype;
 }
 
 /* What the multiplier is fed: both operands' narrow type, else the type of the product. */
 static tc_dtype operand_type(const lo_kb *b, const tc_node *n, tc_val x, tc_val y) {
   tc_dtype declared = declared_type(b->L->g, n->in[0]);
-  if (is_half(declared) && declared == declared_type(b->L->g, n->in[1])) return declared;
+  if (tc_dtype_is_half(declared) && declared == declared_type(b->L->g, n->in[1])) return declared;
   tc_dtype narrow = stored_type(b, x);
-  if (is_half(narrow) && narrow == stored_type(b, y) && n->type.dtype != TC_F64) return narrow;
+  if (tc_dtype_is_half(narrow) && narrow == stored_type(b, y) && n->type.dtype != TC_F64) return narrow;
   return lo_compute_type(n->type.dtype);
 }
 

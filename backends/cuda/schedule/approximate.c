@@ -14,7 +14,7 @@ bool tc_cuda_stores_halves(const tc_kernel *k, const tc_program *p) {
   bool any = false;
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = &p->buffer[k->buffer[i]];
-    const bool half = b->dtype == TC_F16 || b->dtype == TC_BF16;
+    const bool half = tc_dtype_is_half(b->dtype);
     if (b->kind == TC_BUF_LOCAL || !tc_kernel_writes(k, i)) continue;
     if (!half && (b->kind != TC_BUF_ARENA || is_shared(k, p, k->buffer[i]))) return false;
     any |= half;

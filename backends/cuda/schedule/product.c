@@ -150,7 +150,7 @@ static bool plan_access(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_
 }
 
 bool tc_cuda_may_mma(const tc_mm_loop *mm) {
-  return mm->operand == TC_F16 || mm->operand == TC_BF16;
+  return tc_dtype_is_half(mm->operand);
 }
 
 /* Sums of all products stay in registers. */
