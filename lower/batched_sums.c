@@ -55,13 +55,13 @@ static tc_ref gathered(const dc *c, tc_ref x, uint32_t summed, int k) {
 }
 
 static bool has_windows(const tc_rewrite *w, tc_ref r) {
-  const tc_node *n = tc_graph_node(w->old, r);
-  while (n->op != OP_UNFOLD && lo_class(n) == TC_CLASS_VIEW) n = tc_graph_node(w->old, n->in[0]);
+  const tc_node *n = tc_rewrite_node(w, r);
+  while (n->op != OP_UNFOLD && lo_class(n) == TC_CLASS_VIEW) n = tc_rewrite_node(w, n->in[0]);
   return n->op == OP_UNFOLD;
 }
 
 static bool is_product_of_windows(const tc_rewrite *w, tc_ref r) {
-  const tc_node *n = tc_graph_node(w->old, r);
+  const tc_node *n = tc_rewrite_node(w, r);
   if (n->op != OP_MATMUL || !tc_dtype_is_float((tc_dtype)n->type.dtype) || w->uses[r.id] != 1)
     return false;
   return has_windows(w, n->in[0]) || has_windows(w, n->in[1]);
@@ -70,7 +70,7 @@ static bool is_product_of_windows(const tc_rewrite *w, tc_ref r) {
 static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
   (void)r;
   const bool candidate = n->op == OP_SUM && is_product_of_windows(w, n->in[0]);
-  const tc_node *product = candidate ? tc_graph_node(w->old, n->in[0]) : NULL;
+  const tc_node *product = candidate ? tc_rewrite_node(w, n->in[0]) : NULL;
   const uint32_t summed = candidate ? summed_batches(w, n, product) : 0;
   if (!summed || !has_many_results(w, product)) return tc_rewrite_copy(w->g, w->old, n, in);
   const dc c = dc_begin(w->g, n);
@@ -79,11 +79,4 @@ static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *i
   return dc_reshape_to(&c, dc_out(&c, n, dc2(&c, OP_MATMUL, a, b)), n);
 }
 
-tc_graph *lo_with_batches_in_products(tc_graph *g) {
-  for (uint32_t id = 1; id <= tc_graph_count(g); id++) {
-    const tc_node *n = tc_graph_node(g, (tc_ref){id});
-    if (n->op == OP_SUM && tc_graph_node(g, n->in[0])->op == OP_MATMUL)
-      return tc_rewrite_run(g, rewrite, NULL);
-  }
-  return g;
-}
+tc_graph *lo_with_batches_in_products(tc_graph *g) { return tc_rewrite_where(g, OP_UNFOLD, rewrite); }

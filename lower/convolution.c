@@ -120,8 +120,4 @@ static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *i
   return other.id ? other : tc_rewrite_copy(w->g, w->old, n, in);
 }
 
-tc_graph *lo_with_channels_last(tc_graph *g) {
-  for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-    if (tc_graph_node(g, (tc_ref){id})->op == OP_UNFOLD) return tc_rewrite_run(g, rewrite, NULL);
-  return g;
-}
+tc_graph *lo_with_channels_last(tc_graph *g) { return tc_rewrite_where(g, OP_UNFOLD, rewrite); }

@@ -20,28 +20,7 @@ typedef struct cv_conv {
   tc_dim size[CV_SPACE], step[CV_SPACE], dilation[CV_SPACE], out[CV_SPACE];
 } cv_conv;
 
-/* convolution_find.c */
-
-/* Which axes of an image the dimensions of a view of its windows run over. */
-enum { CV_ATOMS = 2 * TC_MAX_RANK };
-typedef struct cv_atom {
-  int dim, axis; /* the dimension; the axis of the image, or that of the windows of it */
-  bool window;
-  tc_dim extent;
-} cv_atom;
-typedef struct cv_view {
-  tc_dims *dims;
-  int n;
-  cv_atom at[CV_ATOMS]; /* in the order of dimensions */
-} cv_view;
-void cv_open_view(cv_view *v, tc_dims *dims, const tc_type *t);
-/* The view behind one more operation, which windows are taken by: false: it is none that convolutions have. */
-bool cv_permuted(cv_view *v, int rank, const int *axes);
-bool cv_reshaped(cv_view *v, const tc_type *t);
-bool cv_unfolded(cv_view *v, int axis, int rank, tc_dim size, tc_dim step, tc_dim out, cv_conv *c);
-/* Is it [N, (G), (C, windows), points]? */
-bool cv_is_matrix(const cv_view *v, const cv_conv *c);
-/* Is old node r such a matrix of windows?  Where there is an unfold, or the image has its channels last already. */
+/* convolution_find.c: is old node r a matrix of windows, [N, (G), (C, windows), points]?  Where there is an unfold, or the image has its channels last already. */
 bool cv_find_windows(const tc_rewrite *w, tc_ref r, cv_conv *c);
 
 /* convolution_build.c: with the channels last. */

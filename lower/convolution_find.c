@@ -1,18 +1,31 @@
 /* convolution_find.c - is a matrix one of the windows of an image? */
 #include "lower/convolution.h"
 
-static const tc_node *node_of(const tc_rewrite *w, tc_ref r) { return tc_graph_node(w->old, r); }
+#include "graph/passes/pattern.h"
 
 /* ---- views of windows ------------------------------------------------------------------------ */
 
-void cv_open_view(cv_view *v, tc_dims *dims, const tc_type *t) {
-  *v = (cv_view){.dims = dims, .n = t->rank};
-  for (int i = 0; i < t->rank; i++) v->at[i] = (cv_atom){i, i, false, t->dim[i]};
+/* Which axes of an image the dimensions of a view of its windows run over. */
+enum { ATOMS = 2 * TC_MAX_RANK };
+typedef struct atom {
+  int dim, axis; /* the dimension; the axis of the image, or that of the windows of it */
+  bool window;
+  tc_dim extent;
+} atom;
+typedef struct view {
+  tc_dims *dims;
+  int n;
+  atom at[ATOMS]; /* in the order of dimensions */
+} view;
+
+static void open_view(view *v, tc_dims *dims, const tc_type *t) {
+  *v = (view){.dims = dims, .n = t->rank};
+  for (int i = 0; i < t->rank; i++) v->at[i] = (atom){i, i, false, t->dim[i]};
 }
 
 /* The one atom of a dimension; NULL: there are several, or none. */
-static cv_atom *only(cv_view *v, int dim) {
-  cv_atom *found = NULL;
+static atom *only(view *v, int dim) {
+  atom *found = NULL;
   for (int i = 0; i < v->n; i++) {
     if (v->at[i].dim != dim) continue;
     if (found) return NULL;
@@ -21,20 +34,21 @@ static cv_atom *only(cv_view *v, int dim) {
   return found;
 }
 
-bool cv_permuted(cv_view *v, int rank, const int *axes) {
-  const cv_view from = *v;
+static void permuted(view *v, const tc_node *n) {
+  const view from = *v;
+  const tc_dim *axes;
+  const int rank = tc_attr_list(n, "axes", &axes);
   v->n = 0;
   for (int d = 0; d < rank; d++)
     for (int i = 0; i < from.n; i++) {
-      if (from.at[i].dim != axes[d]) continue;
+      if (from.at[i].dim != tc_dim_value(axes[d])) continue;
       v->at[v->n] = from.at[i];
       v->at[v->n++].dim = d;
     }
-  return true;
 }
 
 /* Dimensions that are merged, or taken apart where they were merged. */
-bool cv_reshaped(cv_view *v, const tc_type *t) {
+static bool reshaped(view *v, const tc_type *t) {
   int i = 0;
   for (int d = 0; d < t->rank; d++) {
     tc_dim all = tc_dim_const(1);
@@ -50,29 +64,29 @@ bool cv_reshaped(cv_view *v, const tc_type *t) {
 }
 
 /* The spatial axis that an atom is of; -1: of none. */
-static int spatial(const cv_atom *a, const cv_conv *c) {
+static int spatial(const atom *a, const cv_conv *c) {
   const int axis = a ? a->axis - 2 - c->grouped : -1;
   return axis < c->space ? axis : -1;
 }
 
-bool cv_unfolded(cv_view *v, int dim, int rank, tc_dim size, tc_dim step, tc_dim out, cv_conv *c) {
-  cv_atom *a = only(v, dim);
+static bool unfolded(view *v, const tc_node *n, cv_conv *c) {
+  const int rank = n->type.rank - 1, dim = dc_axis(n, "axis", rank);
+  atom *a = only(v, dim);
   const int axis = a && !a->window ? spatial(a, c) : -1;
-  if (axis < 0 || v->n == CV_ATOMS || c->windows[axis] || !tc_dim_is(c->step[axis], 1))
-    return false;
+  if (axis < 0 || v->n == ATOMS || c->windows[axis] || !tc_dim_is(c->step[axis], 1)) return false;
   c->windows[axis] = true;
-  c->size[axis] = size;
-  c->step[axis] = step;
-  a->extent = c->out[axis] = out;
-  v->at[v->n++] = (cv_atom){rank, a->axis, true, size};
+  c->size[axis] = tc_attr_int(n, "size");
+  c->step[axis] = tc_attr_int(n, "step");
+  a->extent = c->out[axis] = n->type.dim[dim];
+  v->at[v->n++] = (atom){rank, a->axis, true, c->size[axis]};
   return true;
 }
 
 /* Every so many elements of a window; of an axis, they are windows of one element. */
-static bool sliced(cv_view *v, const tc_node *n, cv_conv *c) {
+static bool sliced(view *v, const tc_node *n, cv_conv *c) {
   const int dim = dc_axis(n, "axis", n->type.rank);
   const tc_dim step = tc_attr_int(n, "step"), size = n->type.dim[dim], one = tc_dim_const(1);
-  cv_atom *a = only(v, dim);
+  atom *a = only(v, dim);
   const int axis = spatial(a, c);
   if (axis < 0 || !tc_dim_is(tc_attr_int(n, "start"), 0)) return false;
   if (!tc_dim_is_const(step) || tc_dim_value(step) < 1) return false;
@@ -86,27 +100,13 @@ static bool sliced(cv_view *v, const tc_node *n, cv_conv *c) {
   return true;
 }
 
-static bool permuted(cv_view *v, const tc_node *n) {
-  const tc_dim *at;
-  int axes[TC_MAX_RANK];
-  const int rank = tc_attr_list(n, "axes", &at);
-  for (int i = 0; i < rank; i++)
-    axes[i] = (int)tc_dim_value(at[i]) + (tc_dim_value(at[i]) < 0 ? rank : 0);
-  return cv_permuted(v, rank, axes);
-}
-
-static bool unfolded(cv_view *v, const tc_node *n, cv_conv *c) {
-  const int rank = n->type.rank - 1, dim = dc_axis(n, "axis", rank);
-  return cv_unfolded(v, dim, rank, tc_attr_int(n, "size"), tc_attr_int(n, "step"), n->type.dim[dim],
-                     c);
-}
-
-static bool shown(cv_view *v, const tc_node *n, cv_conv *c) {
+static bool shown(view *v, const tc_node *n, cv_conv *c) {
   switch (n->op) {
   case OP_PERMUTE:
-    return permuted(v, n);
+    permuted(v, n);
+    return true;
   case OP_RESHAPE:
-    return cv_reshaped(v, &n->type);
+    return reshaped(v, &n->type);
   case OP_UNFOLD:
     return unfolded(v, n, c);
   case OP_SLICE:
@@ -120,8 +120,8 @@ static bool shown(cv_view *v, const tc_node *n, cv_conv *c) {
  * last already.  0: there is neither. */
 static tc_ref find_chain(const tc_rewrite *w, tc_ref r, tc_ref *chain, int *n) {
   tc_ref found = {0};
-  for (int i = 0; i < CV_ATOMS; i++) {
-    const tc_node *v = node_of(w, r);
+  for (int i = 0; i < ATOMS; i++) {
+    const tc_node *v = tc_rewrite_node(w, r);
     if (cv_shown_last(w->g, w->map[r.id]).id) {
       *n = i;
       return r;
@@ -142,18 +142,12 @@ static bool is_grouped(const tc_type *whole, const tc_type *t) {
   return same;
 }
 
-static bool is_zero(const tc_node *n) {
-  double value;
-  int64_t integer;
-  return tc_node_const(n, &value, &integer) && value == 0;
-}
-
 /* Zeros around the spatial axes of [N, C, D1 ..]. */
 static void find_padding(const tc_rewrite *w, cv_conv *c) {
-  const tc_node *pad = node_of(w, c->image);
+  const tc_node *pad = tc_rewrite_node(w, c->image);
   const tc_dim *before, *after;
   for (int i = 0; i < CV_SPACE; i++) c->before[i] = c->after[i] = tc_dim_const(0);
-  if (pad->op != OP_PAD || !is_zero(node_of(w, pad->in[1]))) return;
+  if (pad->op != OP_PAD || !tc_is_value(w->old, pad->in[1], 0)) return;
   tc_attr_list(pad, "before", &before);
   tc_attr_list(pad, "after", &after);
   for (int i = 0; i < 2; i++)
@@ -164,7 +158,7 @@ static void find_padding(const tc_rewrite *w, cv_conv *c) {
 
 /* What windows are of: zeros around an image, with its channels in groups. */
 static bool find_image(const tc_rewrite *w, tc_ref of, cv_conv *c) {
-  const tc_node *n = node_of(w, of);
+  const tc_node *n = tc_rewrite_node(w, of);
   c->image = of;
   c->grouped = n->op == OP_RESHAPE && is_grouped(tc_graph_type(w->old, n->in[0]), &n->type);
   if (c->grouped) c->image = n->in[0];
@@ -178,12 +172,12 @@ static bool find_image(const tc_rewrite *w, tc_ref of, cv_conv *c) {
   return true;
 }
 
-static bool is_atom(const cv_view *v, int i, int dim, int axis, bool window) {
+static bool is_atom(const view *v, int i, int dim, int axis, bool window) {
   return i < v->n && v->at[i].dim == dim && v->at[i].axis == axis && v->at[i].window == window;
 }
 
 /* Do the last two dimensions run over channels and windows, and over the points, and those before over images and groups? */
-bool cv_is_matrix(const cv_view *v, const cv_conv *c) {
+static bool is_matrix(const view *v, const cv_conv *c) {
   const int rows = 1 + c->grouped, first = rows + 1; /* dimension of k; spatial axis of the image */
   int n = 0;
   bool same = true;
@@ -195,16 +189,16 @@ bool cv_is_matrix(const cv_view *v, const cv_conv *c) {
 }
 
 bool cv_find_windows(const tc_rewrite *w, tc_ref r, cv_conv *c) {
-  tc_ref chain[CV_ATOMS];
-  cv_view v;
+  tc_ref chain[ATOMS];
+  view v;
   int count = 0;
   const tc_ref of = find_chain(w, r, chain, &count);
   *c = (cv_conv){0};
   if (!of.id || !find_image(w, of, c)) return false;
-  cv_open_view(&v, tc_graph_dims(w->old), tc_graph_type(w->old, of));
+  open_view(&v, tc_graph_dims(w->old), tc_graph_type(w->old, of));
   for (int i = count; i-- > 0;)
-    if (!shown(&v, node_of(w, chain[i]), c)) return false;
+    if (!shown(&v, tc_rewrite_node(w, chain[i]), c)) return false;
   c->points = tc_dim_const(1);
   for (int i = 0; i < c->space; i++) c->points = tc_dim_mul(v.dims, c->points, c->out[i]);
-  return cv_is_matrix(&v, c);
+  return is_matrix(&v, c);
 }

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-static const tc_node *node_of(const tc_rewrite *w, tc_ref r) { return tc_graph_node(w->old, r); }
-
 static bool is_swap(const tc_node *n, int rank) {
   const tc_dim *axes;
   return n->op == OP_PERMUTE && tc_attr_list(n, "axes", &axes) == rank &&
@@ -22,10 +20,10 @@ static bool find_by_weights(const tc_rewrite *w, const tc_node *n, cv_conv *c, t
   if (n->op != OP_SUM || !tc_dtype_is_half((tc_dtype)n->type.dtype) || n->type.rank != 2 ||
       tc_attr_list(n, "axes", &axes) != 1 || tc_dim_value(axes[0]))
     return false;
-  const tc_node *product = node_of(w, n->in[0]);
+  const tc_node *product = tc_rewrite_node(w, n->in[0]);
   if (product->op != OP_MATMUL || product->type.rank != 3 || w->uses[n->in[0].id] != 1)
     return false;
-  const tc_node *turned = node_of(w, product->in[1]);
+  const tc_node *turned = tc_rewrite_node(w, product->in[1]);
   if (!is_swap(turned, 3) || tc_graph_type(w->old, product->in[0])->rank != 3) return false;
   *dy = product->in[0];
   return cv_find_windows(w, turned->in[0], c) && !c->grouped;

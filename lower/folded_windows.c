@@ -21,8 +21,6 @@ enum {
   NO_FACTOR = -1
 };
 
-static const tc_node *node_of(const tc_rewrite *w, tc_ref r) { return tc_graph_node(w->old, r); }
-
 /* ---- sums by position ------------------------------------------------------------------------ */
 
 /* y[.., i, ..] = sum over r of x[.., i - r, .., r]: `axis` is that of i, r is the last axis of x, of `size` points. */
@@ -34,12 +32,12 @@ typedef struct fold {
 
 /* Is r x[.., position, ..] among zeros, `position` behind the beginning of the axis and `left` in front of its end? */
 static bool is_placed(const tc_rewrite *w, tc_ref r, fold *f, int64_t position, int64_t left) {
-  const tc_node *pad = node_of(w, r);
+  const tc_node *pad = tc_rewrite_node(w, r);
   const tc_dim *before, *after;
   if (pad->op != OP_PAD || !tc_is_value(w->old, pad->in[1], 0)) return false;
-  const tc_node *row = node_of(w, pad->in[0]);
+  const tc_node *row = tc_rewrite_node(w, pad->in[0]);
   if (row->op != OP_RESHAPE) return false;
-  const tc_node *slice = node_of(w, row->in[0]);
+  const tc_node *slice = tc_rewrite_node(w, row->in[0]);
   const int rank = pad->type.rank;
   if (slice->op != OP_SLICE || slice->type.rank != rank + 1 ||
       dc_axis(slice, "axis", rank + 1) != rank)
@@ -66,8 +64,8 @@ static bool is_placed(const tc_rewrite *w, tc_ref r, fold *f, int64_t position, 
 static bool find_fold(const tc_rewrite *w, tc_ref r, fold *f) {
   tc_ref part[MOST_WINDOW];
   int n = 0;
-  for (; node_of(w, r)->op == OP_ADD && n < MOST_WINDOW - 1; r = node_of(w, r)->in[0])
-    part[n++] = node_of(w, r)->in[1];
+  for (; tc_rewrite_node(w, r)->op == OP_ADD && n < MOST_WINDOW - 1; r = tc_rewrite_node(w, r)->in[0])
+    part[n++] = tc_rewrite_node(w, r)->in[1];
   part[n++] = r;
   *f = (fold){.axis = NO_AXIS, .size = n};
   if (n < 2) return false;
@@ -195,7 +193,7 @@ static bool slice_layout(tc_dims *d, layout *l, const tc_node *n) {
 /* From what r is made of to r. */
 static bool follow(const tc_rewrite *w, layout *l, tc_ref r, const fold *f) {
   tc_dims *d = tc_graph_dims(w->old);
-  const tc_node *n = node_of(w, r);
+  const tc_node *n = tc_rewrite_node(w, r);
   if (f->size) return fold_layout(d, l, f);
   if (n->op == OP_RESHAPE) return reshape_layout(d, l, &n->type);
   if (n->op == OP_SLICE) return slice_layout(d, l, n);
@@ -207,10 +205,10 @@ static bool is_float(const tc_node *n) { return tc_dtype_is_float((tc_dtype)n->t
 
 /* What r is made of in one step, which is a fold where f->size is not 0; ref 0: it is none that can be followed. */
 static tc_ref step_back(const tc_rewrite *w, tc_ref r, bool folded, fold *f) {
-  const tc_node *n = node_of(w, r);
+  const tc_node *n = tc_rewrite_node(w, r);
   f->size = 0;
   if (n->op == OP_ADD) return find_fold(w, r, f) ? f->x : (tc_ref){0};
-  const bool same = n->op == OP_CAST && is_float(n) && is_float(node_of(w, n->in[0]));
+  const bool same = n->op == OP_CAST && is_float(n) && is_float(tc_rewrite_node(w, n->in[0]));
   const bool view = n->op == OP_RESHAPE || n->op == OP_PERMUTE || (n->op == OP_SLICE && !folded);
   return same || view ? n->in[0] : (tc_ref){0};
 }
@@ -234,7 +232,7 @@ static bool find_layout(const tc_rewrite *w, tc_ref r, layout *l) {
   tc_ref step[MOST_STEPS];
   fold folds[MOST_STEPS];
   int n = 0, folded = 0;
-  for (bool alone = true; node_of(w, r)->op != OP_MATMUL; n++) {
+  for (bool alone = true; tc_rewrite_node(w, r)->op != OP_MATMUL; n++) {
     if (n == MOST_STEPS || !alone) return false;
     step[n] = r;
     r = step_back(w, r, folded, &folds[n]);
@@ -242,7 +240,7 @@ static bool find_layout(const tc_rewrite *w, tc_ref r, layout *l) {
     folded += folds[n].size != 0;
     alone = folds[n].size || w->uses[r.id] == 1;
   }
-  const tc_node *product = node_of(w, r);
+  const tc_node *product = tc_rewrite_node(w, r);
   if (!folded || !is_float(product) || w->uses[r.id] != 1) return false;
   start_layout(l, product);
   while (n-- > 0)
@@ -392,8 +390,4 @@ static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *i
   return product.id ? product : tc_rewrite_copy(w->g, w->old, n, in);
 }
 
-tc_graph *lo_with_folds_in_products(tc_graph *g) {
-  for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-    if (tc_graph_node(g, (tc_ref){id})->op == OP_PAD) return tc_rewrite_run(g, rewrite, NULL);
-  return g;
-}
+tc_graph *lo_with_folds_in_products(tc_graph *g) { return tc_rewrite_where(g, OP_PAD, rewrite); }

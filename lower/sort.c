@@ -84,8 +84,4 @@ static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *i
   return count(w->g, n, in[0]);
 }
 
-tc_graph *lo_without_sorts(tc_graph *g) {
-  for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-    if (tc_graph_node(g, (tc_ref){id})->op == OP_ORDER) return tc_rewrite_run(g, rewrite, NULL);
-  return g;
-}
+tc_graph *lo_without_sorts(tc_graph *g) { return tc_rewrite_where(g, OP_ORDER, rewrite); }

@@ -13,8 +13,6 @@
 
 enum { FEW = 64 /* elements of a window */ };
 
-static const tc_node *node_of(const tc_rewrite *w, tc_ref r) { return tc_graph_node(w->old, r); }
-
 static bool is_few(tc_dim d) { return tc_dim_is_const(d) && tc_dim_value(d) <= FEW; }
 
 /* ---- reductions of reductions ---------------------------------------------------------------- */
@@ -22,7 +20,7 @@ static bool is_few(tc_dim d) { return tc_dim_is_const(d) && tc_dim_value(d) <= F
 /* Over windows along one axis, the last of the operand; without it in the result. */
 static bool reduces_windows(const tc_rewrite *w, const tc_node *n) {
   if (n->op != OP_AMAX && n->op != OP_AMIN && n->op != OP_SUM) return false;
-  const tc_node *x = node_of(w, n->in[0]);
+  const tc_node *x = tc_rewrite_node(w, n->in[0]);
   const int rank = x->type.rank;
   const dc_axes axes = dc_reduced(n, rank);
   return x->op == OP_UNFOLD && axes.n == 1 && axes.at[0] == rank - 1 && n->type.rank == rank - 1;
@@ -31,10 +29,10 @@ static bool reduces_windows(const tc_rewrite *w, const tc_node *n) {
 /* n and the reduction that it is of, over windows along another axis; nothing else reads that one. */
 static const tc_node *reduction_inside(const tc_rewrite *w, const tc_node *n) {
   if (!reduces_windows(w, n)) return NULL;
-  const tc_node *outer = node_of(w, n->in[0]), *inside = node_of(w, outer->in[0]);
+  const tc_node *outer = tc_rewrite_node(w, n->in[0]), *inside = tc_rewrite_node(w, outer->in[0]);
   if (inside->op != n->op || !reduces_windows(w, inside)) return NULL;
   if (inside->type.dtype != n->type.dtype || w->uses[n->in[0].id] != 1 || w->uses[outer->in[0].id] != 1) return NULL;
-  const tc_node *inner = node_of(w, inside->in[0]);
+  const tc_node *inner = tc_rewrite_node(w, inside->in[0]);
   const int rank = inside->type.rank;
   if (dc_axis(outer, "axis", rank) == dc_axis(inner, "axis", rank)) return NULL;
   const tc_dim points = tc_dim_mul(tc_graph_dims(w->old), tc_attr_int(outer, "size"), tc_attr_int(inner, "size"));
@@ -48,7 +46,7 @@ static tc_ref unfolded(const dc *c, const tc_node *unfold, int rank, tc_ref x) {
 
 static tc_ref reduced_at_once(const tc_rewrite *w, const tc_node *n, const tc_node *inside) {
   const dc c = dc_begin_choice(w->g, n);
-  const tc_node *outer = node_of(w, n->in[0]), *inner = node_of(w, inside->in[0]);
+  const tc_node *outer = tc_rewrite_node(w, n->in[0]), *inner = tc_rewrite_node(w, inside->in[0]);
   const int rank = inside->type.rank;
   const tc_ref rows = unfolded(&c, outer, rank, w->map[inner->in[0].id]), both = unfolded(&c, inner, rank, rows);
   const dc_axes axes = dc_last(2, rank + 2);
@@ -58,8 +56,8 @@ static tc_ref reduced_at_once(const tc_rewrite *w, const tc_node *n, const tc_no
 /* ---- products of one row --------------------------------------------------------------------- */
 
 static bool has_windows(const tc_rewrite *w, tc_ref r) {
-  const tc_node *n = node_of(w, r);
-  while (n->op != OP_UNFOLD && lo_class(n) == TC_CLASS_VIEW) n = node_of(w, n->in[0]);
+  const tc_node *n = tc_rewrite_node(w, r);
+  while (n->op != OP_UNFOLD && lo_class(n) == TC_CLASS_VIEW) n = tc_rewrite_node(w, n->in[0]);
   return n->op == OP_UNFOLD;
 }
 
@@ -82,7 +80,7 @@ static int axes_of(tc_dims *c, const tc_type *t, int first, tc_dim size) {
 static bool find_parts(const tc_rewrite *w, const tc_node *n, parts *x) {
   if (n->op != OP_MATMUL || !tc_dtype_is_float((tc_dtype)n->type.dtype)) return false;
   tc_dims *c = tc_graph_dims(w->old);
-  const tc_node *b = node_of(w, n->in[1]);
+  const tc_node *b = tc_rewrite_node(w, n->in[1]);
   const tc_type *a = tc_graph_type(w->old, n->in[0]), *matrix = &b->type;
   if (a->rank < 2 || matrix->rank < 2) return false;
   if (b->op != OP_RESHAPE || !tc_dim_is(a->dim[a->rank - 2], 1) || a->rank > matrix->rank || w->uses[n->in[1].id] != 1)
@@ -128,12 +126,6 @@ static tc_ref sum_products(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_r
   return find_parts(w, n, &x) ? summed(w, n, in, &x) : tc_rewrite_copy(w->g, w->old, n, in);
 }
 
-static tc_graph *rewrite(tc_graph *g, tc_rewrite_fn *rule) {
-  for (uint32_t id = 1; id <= tc_graph_count(g); id++)
-    if (tc_graph_node(g, (tc_ref){id})->op == OP_UNFOLD) return tc_rewrite_run(g, rule, NULL);
-  return g;
-}
+tc_graph *lo_with_windows_at_once(tc_graph *g) { return tc_rewrite_where(g, OP_UNFOLD, reduce_at_once); }
 
-tc_graph *lo_with_windows_at_once(tc_graph *g) { return rewrite(g, reduce_at_once); }
-
-tc_graph *lo_with_windows_summed(tc_graph *g) { return rewrite(g, sum_products); }
+tc_graph *lo_with_windows_summed(tc_graph *g) { return tc_rewrite_where(g, OP_UNFOLD, sum_products); }

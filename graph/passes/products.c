@@ -21,8 +21,6 @@ typedef struct products {
   uint32_t *first, *next;
 } products;
 
-static const tc_node *node(const tc_rewrite *w, tc_ref r) { return tc_graph_node(w->old, r); }
-
 /* A value as a permutation of axes of another, which may be the identity. */
 typedef struct permuted {
   tc_ref of;
@@ -31,7 +29,7 @@ typedef struct permuted {
 } permuted;
 
 static permuted as_permuted(const tc_rewrite *w, tc_ref r) {
-  const tc_node *n = node(w, r);
+  const tc_node *n = tc_rewrite_node(w, r);
   const tc_dim *axes = NULL;
   permuted p = {n->op == OP_PERMUTE ? n->in[0] : r, n->type.rank, {0}};
   if (n->op == OP_PERMUTE) tc_attr_list(n, "axes", &axes);
@@ -63,8 +61,8 @@ static bool list_products(tc_rewrite *w) {
 
 /* Behind conversions between floating dtypes */
 static tc_ref unconverted(const tc_rewrite *w, tc_ref r) {
-  while (node(w, r)->op == OP_CAST && tc_dtype_is_float((tc_dtype)node(w, node(w, r)->in[0])->type.dtype))
-    r = node(w, r)->in[0];
+  while (tc_rewrite_node(w, r)->op == OP_CAST && tc_dtype_is_float((tc_dtype)tc_rewrite_node(w, tc_rewrite_node(w, r)->in[0])->type.dtype))
+    r = tc_rewrite_node(w, r)->in[0];
   return r;
 }
 
@@ -77,7 +75,7 @@ typedef struct factors {
 
 static void add_factors(const tc_rewrite *w, tc_ref r, factors *f) {
   const tc_ref x = unconverted(w, r);
-  const tc_node *n = node(w, x);
+  const tc_node *n = tc_rewrite_node(w, x);
   if (f->n > MOST_FACTORS) return;
   if (n->op == OP_MUL) {
     add_factors(w, n->in[0], f);
@@ -112,20 +110,20 @@ static bool is_product_of(const tc_rewrite *w, tc_ref r, factors f) {
 static bool sums_rows(const tc_rewrite *w, const tc_node *n) {
   const tc_dim *axes;
   if (n->op != OP_SUM || !tc_dtype_is_float((tc_dtype)n->type.dtype)) return false;
-  const int rank = node(w, n->in[0])->type.rank;
+  const int rank = tc_rewrite_node(w, n->in[0])->type.rank;
   return rank >= 2 && tc_attr_list(n, "axes", &axes) == 1 && (tc_dim_is(axes[0], rank - 1) || tc_dim_is(axes[0], -1));
 }
 
 /* matmul(P, C) in front of the product r of A and C', where P are the other factors; 0: it is not there. */
 static uint32_t find_earlier(const tc_rewrite *w, tc_ref r, const factors *others) {
   const products *p = w->self;
-  const tc_node *m = node(w, r);
+  const tc_node *m = tc_rewrite_node(w, r);
   const permuted right = as_permuted(w, m->in[1]);
   for (uint32_t id = p->first[right.of.id]; id; id = p->next[id]) {
     const tc_node *n = tc_graph_node(w->old, (tc_ref){id});
     const permuted c = as_permuted(w, n->in[1]);
     if (id < r.id && is_transposed(&right, &c) && is_product_of(w, n->in[0], *others) &&
-        tc_same_shape(&node(w, n->in[0])->type, &m->type) && tc_same_shape(&n->type, &node(w, m->in[0])->type))
+        tc_same_shape(&tc_rewrite_node(w, n->in[0])->type, &m->type) && tc_same_shape(&n->type, &tc_rewrite_node(w, m->in[0])->type))
       return id;
   }
   return 0;
@@ -144,11 +142,11 @@ static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *i
   factors all = {0};
   if (sums_rows(w, n)) add_factors(w, n->in[0], &all);
   for (int i = 0; i < all.n && all.n <= MOST_FACTORS; i++) {
-    const tc_node *m = node(w, all.of[i]);
+    const tc_node *m = tc_rewrite_node(w, all.of[i]);
     factors others = all;
     if (m->op != OP_MATMUL || !take_factor(&others, all.of[i])) continue;
     const uint32_t product = find_earlier(w, all.of[i], &others);
-    if (product && tc_same_shape(&m->type, &node(w, n->in[0])->type)) return sum_of(w, n, m->in[0], (tc_ref){product});
+    if (product && tc_same_shape(&m->type, &tc_rewrite_node(w, n->in[0])->type)) return sum_of(w, n, m->in[0], (tc_ref){product});
   }
   return tc_rewrite_copy(w->g, w->old, n, in);
 }

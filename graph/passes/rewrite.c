@@ -74,6 +74,12 @@ tc_graph *tc_rewrite_run(tc_graph *g, tc_rewrite_fn *rule, void *self) {
   return tc_rewrite_run_planned(g, NULL, rule, self);
 }
 
+tc_graph *tc_rewrite_where(tc_graph *g, tc_op op, tc_rewrite_fn *rule) {
+  for (uint32_t id = 1; id <= tc_graph_count(g); id++)
+    if (tc_graph_node(g, (tc_ref){id})->op == op) return tc_rewrite_run(g, rule, NULL);
+  return g;
+}
+
 tc_graph *tc_rewrite_run_planned(tc_graph *g, tc_rewrite_plan_fn *plan, tc_rewrite_fn *rule,
                                  void *self) {
   tc_rewrite w = {.old = g, .g = tc_graph_derive(g), .uses = count_uses(g), .self = self};

@@ -20,10 +20,15 @@ typedef tc_ref tc_rewrite_fn(tc_rewrite *w, tc_ref r, const tc_node *n, const tc
 /* Walks what the roots of g reach and returns the new graph, or g itself when it came out equal, or
  * NULL.  Constants and arguments are copied without asking the rule.  g is not freed. */
 tc_graph *tc_rewrite_run(tc_graph *g, tc_rewrite_fn *rule, void *self);
+/* The same where some node of g is an op; else g. */
+tc_graph *tc_rewrite_where(tc_graph *g, tc_op op, tc_rewrite_fn *rule);
 /* The same; `plan` runs first, with old and uses set.  false from it gives NULL. */
 typedef bool tc_rewrite_plan_fn(tc_rewrite *w);
 tc_graph *tc_rewrite_run_planned(tc_graph *g, tc_rewrite_plan_fn *plan, tc_rewrite_fn *rule,
                                  void *self);
+
+/* A node of the graph that is rewritten. */
+static inline const tc_node *tc_rewrite_node(const tc_rewrite *w, tc_ref r) { return tc_graph_node(w->old, r); }
 
 /* n with operands in[], in graph g (n may be of another graph, whose strings are read from `of`).
  */
