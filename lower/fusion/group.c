@@ -87,19 +87,6 @@ static bool can_be_sequential(const lo_group *g, uint32_t m) {
   return true;
 }
 
-bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
-  if (g->closed || !lo_has_room(g) || !canonical(g, tc_graph_type(L->g, n), at)) return false;
-  if (g->k >= 0 && g->matmul.id) return at->axes == (all_axes(g) & ~lo_deep_axes(g));
-  uint32_t missing = all_axes(g) & ~at->axes;
-  if (g->split) return missing == g->sequential;
-  if (!(missing & ~g->sequential)) return true;
-  /* a value of each row, where a reduction of the rows is about to join */
-  uint32_t first = missing & -missing;
-  bool trailing = at->axes < first;
-  return trailing && !g->sequential &&
-         tc_dim_same(L->fact[n.id].reduced, lo_group_numel(L, g, all_axes(g)));
-}
-
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 typedef struct shape { /* what a reduction combines */
@@ -139,6 +126,28 @@ static bool wants_split(lo *L, const shape *s, tc_dim results, bool scan, bool p
   if (lo_at_most(L, results, few - 1)) return true;
   tc_dim_range(L->dims, results, &least, &most);
   return t->cut_unknown && (columns || scan) && !parts && least < few;
+}
+
+/* Is a reduction of such rows, along all that `at` lacks, cut?  Then it has kernels of its own, and in their reader's nest
+ * no loop outside of it would be left to share out. */
+static bool splits_rows(lo *L, const lo_group *g, const lo_index *at, uint32_t missing) {
+  shape s = {0};
+  for (int a = 0; a < g->naxis && s.n < TC_MAX_RANK; a++)
+    if (missing >> a & 1) s.extent[s.n++] = g->extent[a];
+  return wants_split(L, &s, lo_group_numel(L, g, at->axes), false, true);
+}
+
+bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
+  if (g->closed || !lo_has_room(g) || !canonical(g, tc_graph_type(L->g, n), at)) return false;
+  if (g->k >= 0 && g->matmul.id) return at->axes == (all_axes(g) & ~lo_deep_axes(g));
+  uint32_t missing = all_axes(g) & ~at->axes;
+  if (g->split) return missing == g->sequential;
+  if (!(missing & ~g->sequential)) return true;
+  /* a value of each row, where a reduction of the rows is about to join */
+  uint32_t first = missing & -missing;
+  bool trailing = at->axes < first;
+  return trailing && !g->sequential && tc_dim_same(L->fact[n.id].reduced, lo_group_numel(L, g, all_axes(g))) &&
+         !splits_rows(L, g, at, missing);
 }
 
 /* Elements up to which a reduction that is split, and may turn out to be short, is not: rows of one

@@ -48,6 +48,38 @@ Test(cuts, axes_in_front_of_a_reduced_one) {
                0);
 }
 
+/* Parallel axes of the nest that stores the first result. */
+static int parallel_axes(const tc_program *p) {
+  int found = -1;
+  for (uint32_t k = 0; k < p->nkernel; k++)
+    for (uint32_t n = 0; n < p->kernel[k].nnest; n++)
+      for (uint32_t s = 0; s < p->kernel[k].nest[n].nstage; s++) {
+        const tc_stage *st = &p->kernel[k].nest[n].stage[s];
+        for (uint32_t a = 0; a < st->naction; a++) {
+          const tc_buffer *b = &p->buffer[p->kernel[k].buffer[st->action[a].buffer]];
+          if (st->action[a].kind == TC_ACT_STORE && b->kind == TC_BUF_OUTPUT && b->index == 0) found = p->kernel[k].nest[n].nparallel;
+        }
+      }
+  return found;
+}
+
+/* Clipped gradients: their norm is a sum that is cut, and what is made of it stands in front of the loops that read it, which
+ * threads share out. */
+Test(cuts, readers_of_a_number_that_long_sums_are_made_of) {
+  tc_graph *g = graph_of("graph g\n%1 = param f32[100,1000] \"p\"\n%2 = param f32[100,1000] \"g\"\n%3 = param f32[300] \"h\"\n"
+                         "%4 = square %2\n%5 = sum %4 axes=[0,1] keep=0\n%6 = square %3\n%7 = sum %6 axes=[0] keep=0\n"
+                         "%8 = add %5 %7\n%9 = sqrt %8\n%10 = reciprocal %9\n%11 = mul %2 %10\n%12 = sub %1 %11\n"
+                         "%13 = mul %3 %10\nret %12 %13\n");
+  interp_array **input = arguments_of(g, 5);
+  cr_expect_leq(check_lowering(g, input, NULL, NULL), 3);
+  free_arguments(g, input);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  cr_assert_not_null(p);
+  cr_expect_eq(parallel_axes(p), 1);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 KERNELS(rows, softmax, 1, "%1 = param f32[R,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
