@@ -30,6 +30,7 @@ typedef struct attention {
   uint32_t derivatives;        /* what it makes of them */
   uint32_t nagain;
   const tc_kernel *again[LO_CHAINS];
+  const tc_kernel *joins[LO_CHAINS]; /* the one that does it, too, or NULL */
 } attention;
 
 /* ---- which kernels --------------------------------------------------------------------------- */
@@ -243,10 +244,16 @@ static const tc_expr *op_of(const lo_chain *c, tc_val v, tc_op op) {
   return e->kind == TC_EX_OP && e->op == op ? e : NULL;
 }
 
-/* v without the rounding that it has as an operand anyway. */
-static tc_val unrounded(const lo_chain *c, tc_val v) {
-  const tc_expr *e = &c->b.k->expr[v.id];
-  return e->kind == TC_EX_ROUND && e->storage == c->mm.operand ? e->in[0] : v;
+/* v without the rounding that it has as an operand anyway, also in front of a factor. */
+static tc_val unrounded(lo_chain *c, tc_val v) {
+  const tc_expr e = c->b.k->expr[v.id];
+  if (e.kind == TC_EX_ROUND && e.storage == c->mm.operand) return unrounded(c, e.in[0]);
+  for (int i = 0; i < 2 && e.kind == TC_EX_OP && e.op == OP_MUL; i++) {
+    const tc_val x = unrounded(c, e.in[i]);
+    if (c->b.k->expr[e.in[1 - i].id].kind != TC_EX_CONST || x.id == e.in[i].id) continue;
+    return lo_op(&c->b, OP_MUL, e.dtype, i ? e.in[0] : x, i ? x : e.in[1], (tc_val){0}, e.loc);
+  }
+  return v;
 }
 
 /* Product of two values, either of which may be none. */
@@ -339,6 +346,16 @@ static void take_epilogue(lo_chain *c, tc_val row) {
   c->mm.epilogue.action = a;
 }
 
+/* Stores of the second outer product, too. */
+static void take_second_epilogue(lo_chain *c) {
+  const tc_stage *from = &c->beside.k->mm.epilogue;
+  tc_stage *to = &c->mm.epilogue;
+  tc_action *a = lo_alloc(c->L, c->L->arena, (to->naction + from->naction) * sizeof *a);
+  memcpy(a, to->action, to->naction * sizeof *a);
+  for (uint32_t i = 0; i < from->naction; i++) a[to->naction + i] = translate_store(&c->beside, &from->action[i]);
+  *to = (tc_stage){.naction = to->naction + from->naction, .action = a};
+}
+
 /* Stores of what other chains need of each row. */
 static void take_kept(lo_chain *c, lo_translation *rows) {
   const lo_softmax *s = c->softmax;
@@ -398,14 +415,51 @@ static bool make_first(attention *x, tc_kernel *k) {
   return close_chain(&c, k);
 }
 
-/* A product with weights or their derivatives, which are made again. */
-static bool make_again(attention *x, const tc_kernel *outer, tc_kernel *k) {
+static tc_mm_factors factors_of(lo_chain *c, lo_translation *t, bool swapped) {
+  const tc_mm_loop *mm = &t->k->mm;
+  tc_mm_factors f = {.a = unrounded(c, lo_translate(t, swapped ? mm->b : mm->a))};
+  f.b = lo_translate(t, swapped ? mm->a : mm->b);
+  return f;
+}
+
+/* Products with weights or their derivatives, which are made again: one, or two (`beside` is not NULL) of the same rows and
+ * columns. */
+static bool make_again(attention *x, const tc_kernel *outer, const tc_kernel *beside, tc_kernel *k) {
   lo_chain c = open_chain(x, outer, takes_derivatives(x, outer) ? x->derivatives : x->weights, k);
   if (outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c)) return false;
-  c.mm.a = unrounded(&c, lo_translate(&c.made[0].t, c.made[0].store->value));
-  c.mm.b = lo_translate(&c.t, c.swapped ? outer->mm.a : outer->mm.b);
+  if (beside) {
+    tc_kernel none = {0};
+    lo_chain other = open_chain(x, beside, x->weights, &none);
+    if (beside->mm.operand != outer->mm.operand || !lo_open_axes(&other) || !lo_take_beside(&c, &other)) return false;
+  }
+  const tc_mm_factors of = factors_of(&c, &c.t, c.swapped);
+  c.mm.a = of.a, c.mm.b = of.b;
   take_epilogue(&c, (tc_val){0});
+  if (beside) c.mm.beside = factors_of(&c, &c.beside, c.beside_swapped), take_second_epilogue(&c);
   return c.mm.inner.n > 0 && close_chain(&c, k);
+}
+
+/* May what `first` does be done by `second`, a later kernel, behind all that stands between them? */
+static bool may_wait(const tc_kernel *first, const tc_kernel *second) {
+  for (const tc_kernel *k = first + 1; k <= second; k++)
+    for (uint32_t i = 0; i < first->nbuffer; i++) {
+      const bool written = tc_kernel_writes(first, i);
+      if (writes(k, first->buffer[i]) || (written && reads(k, first->buffer[i]))) return false;
+    }
+  return first < second;
+}
+
+/* Gradients of keys and of values are made of the same scores: a product with weights joins one with derivatives. */
+static void join_again(attention *x, tc_kernel *again) {
+  for (uint32_t i = 0; i < x->nagain; i++)
+    for (uint32_t j = i + 1; j < x->nagain; j++) {
+      const tc_kernel *first = x->again[i], *second = x->again[j];
+      tc_kernel both = {0};
+      if (x->joins[i] || x->joins[j] || takes_derivatives(x, first) || !takes_derivatives(x, second)) continue;
+      if (!may_wait(first, second) || !make_again(x, second, first, &both)) continue;
+      again[j] = both;
+      x->joins[i] = second;
+    }
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -423,19 +477,27 @@ static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nf
 static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *again) {
   join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
   for (uint32_t i = 0; i < x->nagain; i++) {
-    const bool derivative = takes_derivatives(x, x->again[i]);
-    join_fused(x->L, &again[i], (const tc_kernel *const[]){x->again[i], derivative ? x->cotangents : NULL}, 1 + derivative);
+    const tc_kernel *from[LO_CHAINS + 2] = {x->again[i]};
+    int n = 1;
+    if (takes_derivatives(x, x->again[i])) from[n++] = x->cotangents;
+    for (uint32_t j = 0; j < x->nagain; j++)
+      if (x->joins[j] == x->again[i]) from[n++] = x->again[j];
+    join_fused(x->L, &again[i], from, n);
   }
 }
 
-/* Kernels of arrays that are made by others now are gone. */
+/* Is what the kernel made made by others now? */
+static bool is_gone(const attention *x, const tc_kernel *k) {
+  bool gone = k == x->inner || k == x->softmax.k || k == x->cotangents;
+  for (uint32_t i = 0; i < x->nagain; i++) gone = gone || (x->joins[i] && x->again[i] == k);
+  return gone;
+}
+
 static void remove_kernels(const attention *x) {
   tc_program *p = x->L->p;
   uint32_t n = 0;
-  for (uint32_t i = 0; i < p->nkernel; i++) {
-    const tc_kernel *k = &p->kernel[i];
-    if (k != x->inner && k != x->softmax.k && k != x->cotangents) p->kernel[n++] = *k;
-  }
+  for (uint32_t i = 0; i < p->nkernel; i++)
+    if (!is_gone(x, &p->kernel[i])) p->kernel[n++] = p->kernel[i];
   p->nkernel = n;
 }
 
@@ -447,7 +509,8 @@ static bool make_chains(lo *L, uint32_t at) {
   if (!find_kernels(&x) || !find_again(&x)) return false;
   find_row_values(&x);
   bool made = true;
-  for (uint32_t i = 0; made && i < x.nagain; i++) made = make_again(&x, x.again[i], &again[i]);
+  for (uint32_t i = 0; made && i < x.nagain; i++) made = make_again(&x, x.again[i], NULL, &again[i]);
+  if (made) join_again(&x, again);
   if (!made || !make_first(&x, &first)) {
     L->p->nbuffer = nbuffer; /* without those that rows would have been kept in */
     return false;

@@ -54,7 +54,9 @@ typedef struct lo_chain {
   bool reduces; /* rows are reduced beside the product: maximum and sum are RESULTs, and not kept */
   tc_mm_loop mm;
   lo_kb b; /* its values */
-  lo_translation t; /* of the outer product */
+  lo_translation t;      /* of the outer product */
+  lo_translation beside; /* of a second one, or of none, */
+  bool beside_swapped;   /* of which B is what the chain makes */
   uint32_t nmade;
   lo_made made[LO_MADE];
   tc_val total; /* the sum of exponentials */
@@ -68,6 +70,8 @@ tc_address lo_translate_address(lo_translation *t, const tc_address *a);
 tc_val lo_translate(lo_translation *t, tc_val v);
 /* Takes the axes of the outer product over, batches cut as the kernels that make arrays have them. */
 bool lo_open_axes(lo_chain *c);
+/* Takes the outer product of another chain in, whose axes are open; false: they are not the chain's. */
+bool lo_take_beside(lo_chain *c, const lo_chain *other);
 /* made[i] as it is read at `at`. */
 bool lo_find_made(lo_chain *c, lo_made *m, const tc_address *at);
 /* Row-major over the outer axes of the softmax: of values of its rows. */

@@ -4,6 +4,8 @@
  * kernels meet. */
 #include "lower/chain.h"
 
+#include <string.h>
+
 /* ---- axes ------------------------------------------------------------------------------------ */
 
 tc_address lo_no_address(void) {
@@ -105,6 +107,17 @@ bool lo_open_axes(lo_chain *c) {
   return true;
 }
 
+bool lo_take_beside(lo_chain *c, const lo_chain *other) {
+  const int n = other->mm.nbatch + 3;
+  if (other->mm.nbatch != c->mm.nbatch) return false;
+  for (int i = 0; i < n; i++)
+    if (!tc_dim_same(other->mm.axis[i].extent, c->mm.axis[i].extent)) return false;
+  open_translation(&c->beside, c, other->outer);
+  memcpy(c->beside.axis, other->t.axis, sizeof c->beside.axis);
+  c->beside_swapped = other->swapped;
+  return true;
+}
+
 /* An axis of `extent` points that steps by `stride` over an array, as axes of the chain, which steps by `at`. */
 static bool cover(const lo_chain *c, const tc_address *at, tc_dim stride, tc_dim extent, tc_address *out) {
   tc_dims *d = c->L->dims;
@@ -189,6 +202,7 @@ static tc_val local(lo_translation *t, const tc_expr *e) {
 static tc_val translate_result(lo_translation *t, const tc_expr *e) {
   lo_chain *c = t->c;
   if (t->k == c->outer) return lo_result(&c->b, TC_MM_PRODUCT, e->loc);
+  if (t->k == c->beside.k) return lo_result(&c->b, TC_MM_BESIDE, e->loc);
   for (uint32_t i = 0; i < c->nmade; i++)
     if (c->made[i].k == t->k && t->k->kind == TC_KERNEL_MATMUL)
       return lo_result(&c->b, tc_mm_inner_result(c->made[i].inner), e->loc);

@@ -271,7 +271,12 @@ static inline tc_nest tc_nest_streamed(const tc_nest *n) {
  * with terms, of the row (b,m); there is no second one then.  A is a term of theirs times values that know nothing of
  * RESULT 2, or knows nothing of it at all.  So a backend may compute A tile by tile with what accumulator 0 is so far,
  * and multiply sums of earlier tiles by `rescale` where it changes: attention, of which rows are its softmax's.  Two
- * inner products have the derivatives of attention, which make scores and their cotangents again. */
+ * inner products have the derivatives of attention, which make scores and their cotangents again.  Where both are there and
+ * no rows are reduced, the chain may have a second outer product over the same axes:
+ *
+ *   RESULT 5 = sum_k beside.a[b,m,k] * beside.b[b,k,n]
+ *
+ * as the gradients of keys and values, which are made of the same scores. */
 enum { TC_MM_INNERS = 2 };
 typedef struct tc_mm_inner_products {
   int n; /* 0: A is made of no product */
@@ -280,8 +285,12 @@ typedef struct tc_mm_inner_products {
   tc_stage finish; /* axes unused; with rows: stores of (b,m) once their accumulators are complete */
 } tc_mm_inner_products;
 
+typedef struct tc_mm_factors {
+  tc_val a, b; /* none: a.id 0 */
+} tc_mm_factors;
+
 /* RESULTs */
-enum { TC_MM_PRODUCT, TC_MM_INNER, TC_MM_ROWS, TC_MM_SECOND = TC_MM_ROWS + 2, TC_MM_RESULTS };
+enum { TC_MM_PRODUCT, TC_MM_INNER, TC_MM_ROWS, TC_MM_SECOND = TC_MM_ROWS + 2, TC_MM_BESIDE, TC_MM_RESULTS };
 
 typedef struct tc_mm_loop {
   int nbatch, npart;
@@ -291,8 +300,9 @@ typedef struct tc_mm_loop {
   tc_val a, b;      /* over (batch, m, k) and (batch, k, n); a bare LOAD is the plain case, any other
                      * expression is a prologue applied while packing */
   tc_mm_inner_products inner; /* of the same operand type */
+  tc_mm_factors beside;       /* of a chain's second outer product */
   tc_stage epilogue; /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc; of a chain
-                      * those of its rows, too */
+                      * those of its rows and the second outer product, too */
   uint32_t product;  /* 1 + a buffer that no access names, row-major (batch, m, n), of the operand type or acc: room for
                       * the bare product where every store of the epilogue is in place; 0: none */
   bool costly;       /* the epilogue has a transcendental of the product */
@@ -300,6 +310,7 @@ typedef struct tc_mm_loop {
 } tc_mm_loop;
 
 static inline bool tc_mm_is_chain(const tc_mm_loop *mm) { return mm->inner.n > 0; }
+static inline bool tc_mm_has_beside(const tc_mm_loop *mm) { return mm->beside.a.id != 0; }
 static inline int tc_mm_axes(const tc_mm_loop *mm) { return mm->nbatch + 3 + mm->npart + mm->inner.n; }
 /* RESULT and axis of an inner product. */
 static inline uint32_t tc_mm_inner_result(int i) { return i ? TC_MM_SECOND : TC_MM_INNER; }

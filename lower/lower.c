@@ -169,13 +169,14 @@ static tc_program *new_program(tc_graph *g) {
   return p;
 }
 
-/* Tiles of scores and sums of their rows' results stay in the near caches: both n and d are few, where they are known. */
+/* Tiles of scores and sums of their rows' results stay in the near caches: both n and d are few, where they are known.
+ * One outer product. */
 static bool takes_chain(const tc_program *p, const tc_kernel *k) {
   enum { NARROW = 256 };
   tc_dims *d = tc_graph_dims(p->graph);
   int64_t least, most;
   tc_dim_range(d, k->mm.axis[k->mm.nbatch + 1].extent, &least, &most);
-  bool narrow = least <= NARROW;
+  bool narrow = least <= NARROW && !tc_mm_has_beside(&k->mm);
   for (int i = 0; i < k->mm.inner.n; i++) {
     tc_dim_range(d, k->mm.axis[tc_mm_deep(&k->mm, i)].extent, &least, &most);
     narrow = narrow && least <= NARROW;

@@ -297,6 +297,10 @@ static void put_matmul(printer *r, const tc_mm_loop *m) {
   if (tc_mm_is_chain(m)) put_inner(r, m);
   else tc_put(r->out, "\n");
   put_factors(r, m->a, m->b);
+  if (tc_mm_has_beside(m)) {
+    tc_put(r->out, "    beside\n");
+    put_factors(r, m->beside.a, m->beside.b);
+  }
   if (m->product) {
     tc_put(r->out, "    product ");
     put_label(r, m->product - 1);

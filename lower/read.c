@@ -125,6 +125,7 @@ static bool read_inner_line(lo_reader *r) {
   if (tc_words_accept_word(w, "rows")) return lo_open_rows(r);
   if (tc_words_accept_word(w, "finish")) return lo_open_finish(r);
   if (tc_words_accept_word(w, "outer")) return lo_open_outer(r);
+  if (tc_words_accept_word(w, "beside")) return lo_open_beside(r);
   if (tc_words_accept_word(w, "product")) return lo_read_room(r);
   if (tc_words_accept_word(w, "epilogue")) return lo_open_epilogue(r);
   return read_action(r);

@@ -50,7 +50,8 @@ typedef struct lo_reader {
   uint32_t nvalue; /* values that its lines define */
   tc_stage *stage;
   bool inner;      /* of a chain: in front of its outer product, */
-  int opened;      /* with so many inner ones begun */
+  int opened;      /* with so many inner ones begun; */
+  bool beside;     /* operands are of its second outer product */
   uint32_t known;  /* the result that a stage with skip_if may know already */
   uint32_t nalike; /* actions for a skipped stage */
 } lo_reader;
@@ -81,7 +82,8 @@ bool lo_read_room(lo_reader *r);      /* behind "product" */
 bool lo_open_finish(lo_reader *r);
 bool lo_open_inner(lo_reader *r);     /* of a chain: the inner product, */
 bool lo_open_rows(lo_reader *r);      /* ... what its rows are reduced to, */
-bool lo_open_outer(lo_reader *r);     /* ... and the product made of both */
+bool lo_open_outer(lo_reader *r);     /* ... and the product made of both, */
+bool lo_open_beside(lo_reader *r);    /* or two of them */
 bool lo_open_epilogue(lo_reader *r);
 bool lo_close_product(lo_reader *r);
 

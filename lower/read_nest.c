@@ -259,6 +259,7 @@ bool lo_open_product(lo_reader *r) {
     if (!read_axis(r, &whole) || !read_parts(r, &part, whole.n - 1)) return false;
   if (!join_axes(r, m, &whole, &part)) return false;
   r->inner = !tc_words_end(&r->w);
+  r->beside = false;
   if (r->inner && part.n) return tc_words_fail(&r->w, "axes of a chain have no parts");
   for (m->inner.n = r->opened = 0; !tc_words_end(&r->w); m->inner.n++) {
     if (m->inner.n == TC_MM_INNERS) return tc_words_fail(&r->w, "a chain has %d inner products at most", TC_MM_INNERS);
@@ -274,7 +275,8 @@ bool lo_read_factors(lo_reader *r) {
   tc_mm_loop *m = &r->k->mm;
   const int i = r->opened - 1;
   if (r->inner && i < 0) return tc_words_fail(&r->w, "operands of no product");
-  tc_val *a = r->inner ? &m->inner.a[i] : &m->a, *b = r->inner ? &m->inner.b[i] : &m->b;
+  tc_val *a = r->inner ? &m->inner.a[i] : r->beside ? &m->beside.a : &m->a;
+  tc_val *b = r->inner ? &m->inner.b[i] : r->beside ? &m->beside.b : &m->b;
   if (r->k->kind != TC_KERNEL_MATMUL || a->id) return tc_words_fail(&r->w, "operands of no product");
   return tc_words_expect(&r->w, "%") && lo_read_count(r, (int64_t)r->length, "value", &a->id) &&
          tc_words_expect(&r->w, "b %") && lo_read_count(r, (int64_t)r->length, "value", &b->id);
@@ -316,6 +318,14 @@ bool lo_open_outer(lo_reader *r) {
   return true;
 }
 
+bool lo_open_beside(lo_reader *r) {
+  const tc_kernel *k = r->k;
+  if (k->kind != TC_KERNEL_MATMUL || !tc_mm_is_chain(&k->mm) || r->inner || r->stage || !k->mm.a.id)
+    return tc_words_fail(&r->w, "a second product of no chain");
+  r->beside = true;
+  return true;
+}
+
 bool lo_read_room(lo_reader *r) {
   uint32_t buffer;
   if (r->k->kind != TC_KERNEL_MATMUL || r->stage) return tc_words_fail(&r->w, "room of no product");
@@ -339,6 +349,7 @@ bool lo_close_product(lo_reader *r) {
   const tc_mm_inner_products *in = &k->mm.inner;
   bool defined = is_defined(k, k->mm.a) && is_defined(k, k->mm.b);
   for (int i = 0; i < in->n; i++) defined = defined && is_defined(k, in->a[i]) && is_defined(k, in->b[i]);
+  if (r->beside) defined = defined && is_defined(k, k->mm.beside.a) && is_defined(k, k->mm.beside.b);
   if (!defined)
     return tc_words_fail(&r->w, "an operand of the product in front of this line is not defined");
   if (!k->mm.epilogue.naction) return tc_words_fail(&r->w, "the product in front of this line has no epilogue");

@@ -94,6 +94,7 @@ static void follow_kernel(traffic *t) {
   t->part = tc_mm_first_part(&k->mm);
   follow(t, k->mm.a, done);
   follow(t, k->mm.b, done);
+  if (tc_mm_has_beside(&k->mm)) follow(t, k->mm.beside.a, done), follow(t, k->mm.beside.b, done);
   for (int i = 0; i < k->mm.inner.n; i++) follow(t, k->mm.inner.a[i], done), follow(t, k->mm.inner.b[i], done);
   follow_stage(t, &k->mm.inner.rows, done);
   follow_stage(t, &k->mm.inner.finish, done);

@@ -235,12 +235,14 @@ static void check_chain(lo_checker *c, const tc_mm_loop *m) {
   bool set[TC_MM_RESULTS] = {false};
   if (m->npart) lo_wrong(c, "axes of a chain have parts");
   for (int i = 0; i < m->inner.n; i++) check_factors(c, m, m->inner.a[i], m->inner.b[i]);
+  if (tc_mm_has_beside(m)) check_factors(c, m, m->beside.a, m->beside.b);
   c->nresult = TC_MM_RESULTS;
   if (c->ok && rows->naction == 1 && rows->action[0].kind == TC_ACT_REDUCE) check_action(c, rows->action, set);
   for (uint32_t a = 0; c->ok && a < m->inner.finish.naction; a++) check_action(c, &m->inner.finish.action[a], NULL);
   if (c->ok) lo_check_chain(c, m);
   for (int i = 0; c->ok && i < m->inner.n; i++) lo_check_loads(c, rows, 1, m->inner.a[i], m->inner.b[i]);
   if (c->ok) lo_check_loads(c, &m->inner.finish, 1, (tc_val){0}, (tc_val){0});
+  if (c->ok && tc_mm_has_beside(m)) lo_check_loads(c, &m->inner.finish, 1, m->beside.a, m->beside.b);
 }
 
 static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
@@ -254,6 +256,7 @@ static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
   check_parts(c, m);
   check_factors(c, m, m->a, m->b);
   if (m->inner.n < 0 || m->inner.n > TC_MM_INNERS) lo_wrong(c, "inner products of a matmul");
+  if (!tc_mm_is_chain(m) && tc_mm_has_beside(m)) lo_wrong(c, "a second product of no chain");
   if (c->ok && tc_mm_is_chain(m)) check_chain(c, m);
   for (uint32_t a = 0; a < m->epilogue.naction; a++) {
     check_action(c, &m->epilogue.action[a], NULL);

@@ -57,6 +57,13 @@ static void check_finish(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) 
   }
 }
 
+static void check_beside(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) {
+  if (m->inner.n != TC_MM_INNERS || m->inner.rows.naction)
+    lo_wrong(c, "a second product of a chain that has one inner product, or reduces rows");
+  else if (of[m->beside.b.id]) lo_wrong(c, "operands of a chain are made of its results");
+  else if (of[m->beside.a.id] & ~inner_results(m)) lo_wrong(c, "operand a is made of rows that are not reduced");
+}
+
 void lo_check_chain(lo_checker *c, const tc_mm_loop *m) {
   uint8_t *of = calloc(c->k->nexpr + 1u, 1);
   if (!of) {
@@ -70,6 +77,7 @@ void lo_check_chain(lo_checker *c, const tc_mm_loop *m) {
   else if (m->inner.rows.naction) check_reduction(c, m, of);
   else if (m->inner.finish.naction) lo_wrong(c, "rows of a chain are finished that are not reduced");
   else if (of[m->a.id] & ~inner_results(m)) lo_wrong(c, "operand a is made of rows that are not reduced");
+  if (c->ok && tc_mm_has_beside(m)) check_beside(c, m, of);
   if (c->ok) check_finish(c, m, of);
   free(of);
 }

@@ -125,6 +125,7 @@ static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   bool reads;
   if (!L->target->epilogue_in_place) return false;
   operands[k->mm.a.id] = operands[k->mm.b.id] = 1;
+  operands[k->mm.beside.a.id] = operands[k->mm.beside.b.id] = 1;
   for (int i = 0; i < k->mm.inner.n; i++) operands[k->mm.inner.a[i].id] = operands[k->mm.inner.b[i].id] = 1;
   if (k->mm.inner.rows.naction) tc_mark_action(k->mm.inner.rows.action, operands);
   tc_mark_operands(k, operands);

@@ -441,7 +441,7 @@ static void matmul_point(machine *m, const void *arg) {
   place_parts(m, mm, mm->nbatch + 1);
   int k = mm->nbatch + 2;
   bool f = is_float(mm->acc);
-  value sum = {0, 0};
+  value sum = {0, 0}, beside = {0, 0};
   int64_t n = extent(m, &mm->axis[k]);
   m->point++;
   if (tc_mm_is_chain(mm)) reduce_row(m, mm);
@@ -452,12 +452,15 @@ static void matmul_point(machine *m, const void *arg) {
     m->tick++;
     value a = evaluate(m, mm->a), b = evaluate(m, mm->b);
     add_product(&sum, a, b);
+    if (!tc_mm_has_beside(mm)) continue;
+    a = evaluate(m, mm->beside.a), b = evaluate(m, mm->beside.b);
+    add_product(&beside, a, b);
   }
   m->axis[k] = 0;
   place_parts(m, mm, k);
   m->tick++;
-  if (!f) sum = convert(mm->acc, TC_I64, sum);
-  m->result[0] = sum;
+  if (!f) sum = convert(mm->acc, TC_I64, sum), beside = convert(mm->acc, TC_I64, beside);
+  m->result[TC_MM_PRODUCT] = sum, m->result[TC_MM_BESIDE] = beside;
   accumulator none = {0};
   for (uint32_t a = 0; a < mm->epilogue.naction; a++) perform(m, &mm->epilogue.action[a], &none);
 }

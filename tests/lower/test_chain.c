@@ -14,41 +14,54 @@
         "%8 = matmul %7 %3\n%9 = permute %3 axes=[0,1,3,2]\n%10 = matmul %4 %9\n%11 = permute %7 axes=[0,1,3,2]\n"      \
         "%12 = matmul %11 %4\n%13 = mul %7 %10\n%14 = sum %13 axes=[3] keep=1\n%15 = sub %10 %14\n%16 = mul %7 %15\n"   \
         "%17 = matmul %16 %2\n%18 = permute %16 axes=[0,1,3,2]\n%19 = matmul %18 %1\n"
+/* The same where keys and values are as wide. */
+#define TRAINED_ALIKE                                                                                                  \
+  "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,16] \"v\"\n"                        \
+  "%4 = param @[B,H,T,16] \"g\"\n%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n"        \
+  "%8 = matmul %7 %3\n%9 = permute %3 axes=[0,1,3,2]\n%10 = matmul %4 %9\n%11 = permute %7 axes=[0,1,3,2]\n"          \
+  "%12 = matmul %11 %4\n%13 = mul %7 %10\n%14 = sum %13 axes=[3] keep=1\n%15 = sub %10 %14\n%16 = mul %7 %15\n"       \
+  "%17 = matmul %16 %2\n%18 = permute %16 axes=[0,1,3,2]\n%19 = matmul %18 %1\n"
 #define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
 
 typedef struct form {
   const char *what, *text;
   uint32_t kernels, halves; /* of numbers that are computed as they are stored, and that are not; 0: any number */
+  uint32_t tensor_cores;    /* of halves on targets of tensor cores; 0: as many */
 } form;
 
 static const form forms[] = {
-    {"plain", SCORES WEIGHTED("%5"), 1, 1},
+    {"plain", SCORES WEIGHTED("%5"), 1, 1, 0},
     {"scaled and masked",
      "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n%4 = param @[T,S] \"mask\"\n"
      "%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = const weak f64 0.25\n%8 = mul %6 %7\n%9 = add %8 %4\n"
      "%10 = softmax %9 axis=3\n%11 = matmul %10 %3\nret %11\n",
-     1, 1},
+     1, 1, 0},
     {"heads of one array, merged again: batches are known in front of the last product alone",
      "%1 = param @[B,T,2,16] \"q\"\n%2 = param @[B,S,2,16] \"k\"\n%3 = param @[2*B,S,8] \"v\"\n%4 = permute %1 axes=[0,2,1,3]\n"
      "%5 = permute %2 axes=[0,2,3,1]\n%6 = matmul %4 %5\n%7 = softmax %6 axis=3\n%8 = reshape %7 dims=[2*B,T,S]\n"
      "%9 = matmul %8 %3\nret %9\n",
-     1, 1},
+     1, 1, 0},
     {"scores lie the other way round",
-     HEADS "%4 = permute %1 axes=[0,1,3,2]\n%5 = matmul %2 %4\n%6 = permute %5 axes=[0,1,3,2]\n" WEIGHTED("%6"), 1, 1},
+     HEADS "%4 = permute %1 axes=[0,1,3,2]\n%5 = matmul %2 %4\n%6 = permute %5 axes=[0,1,3,2]\n" WEIGHTED("%6"), 1, 1, 0},
     {"weights are scaled by keys",
      "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n%4 = param @[S] \"w\"\n"
      "%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n%8 = mul %7 %4\n%9 = matmul %8 %3\nret %9\n",
-     1, 3}, /* the weights are rounded in between */
-    {"weights are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %6\n", 3, 3},
-    {"scores are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %5\n", 3, 3},
-    {"a softmax along queries", SCORES "%6 = softmax %5 axis=2\n%7 = matmul %6 %3\nret %7\n", 0, 0},
+     1, 3, 0}, /* the weights are rounded in between */
+    {"weights are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %6\n", 3, 3, 0},
+    {"scores are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %5\n", 3, 3, 0},
+    {"a softmax along queries", SCORES "%6 = softmax %5 axis=2\n%7 = matmul %6 %3\nret %7\n", 0, 0, 0},
     {"in training: weights, and what their cotangents make of them, are made again",
-     TRAINED "ret %8 %12 %17 %19\n", 5, 5},
-    {"in training, the other way round", TRAINED "%20 = permute %1 axes=[0,1,3,2]\n%21 = matmul %20 %16\nret %8 %12 %17 %21\n", 5, 5},
-    {"in training, of queries alone", TRAINED "ret %8 %17\n", 3, 3},
-    {"in training, weights are a result", TRAINED "ret %8 %12 %17 %19 %7\n", 8, 8},
-    {"in training, the derivatives of scores are a result", TRAINED "ret %8 %12 %17 %19 %16\n", 8, 8},
-    {"weights plus something", SCORES "%6 = softmax %5 axis=3\n%7 = const weak f64 0.5\n%8 = add %6 %7\n%9 = matmul %8 %3\nret %9\n", 3, 3},
+     TRAINED "ret %8 %12 %17 %19\n", 5, 5, 0},
+    {"in training, the other way round", TRAINED "%20 = permute %1 axes=[0,1,3,2]\n%21 = matmul %20 %16\nret %8 %12 %17 %21\n", 5, 5, 0},
+    {"in training, keys as wide as values: a kernel of tensor cores has both gradients", TRAINED_ALIKE "ret %8 %12 %17 %19\n", 5, 5, 4},
+    {"the same, with the gradient of keys the other way round",
+     TRAINED_ALIKE "%20 = permute %1 axes=[0,1,3,2]\n%21 = matmul %20 %16\nret %8 %12 %17 %21\n", 5, 5, 4},
+    {"in training, something reads the gradient of values in between",
+     TRAINED_ALIKE "%20 = mul %19 %12\nret %8 %17 %20\n", 5, 5, 0},
+    {"in training, of queries alone", TRAINED "ret %8 %17\n", 3, 3, 0},
+    {"in training, weights are a result", TRAINED "ret %8 %12 %17 %19 %7\n", 8, 8, 0},
+    {"in training, the derivatives of scores are a result", TRAINED "ret %8 %12 %17 %19 %16\n", 8, 8, 0},
+    {"weights plus something", SCORES "%6 = softmax %5 axis=3\n%7 = const weak f64 0.5\n%8 = add %6 %7\n%9 = matmul %8 %3\nret %9\n", 3, 3, 0},
 };
 
 static tc_graph *graph_with(const char *text, const char *dtype) {
@@ -66,7 +79,8 @@ static void check(const tc_target *target, const form *f, const char *dtype) {
   tc_graph *g = graph_with(f->text, dtype);
   interp_array **input = arguments_of(g, 5);
   const uint32_t kernels = check_lowering_for(target, g, input, NULL, NULL);
-  const uint32_t want = strcmp(dtype, "bf16") ? f->kernels : f->halves;
+  const uint32_t halves = target != &tc_target_cores && f->tensor_cores ? f->tensor_cores : f->halves;
+  const uint32_t want = strcmp(dtype, "bf16") ? f->kernels : halves;
   if (want) cr_expect_eq(kernels, want, "%s of %s on %s: %u kernels", f->what, dtype, target->name, kernels);
   free_arguments(g, input);
   tc_graph_free(g);

@@ -23,10 +23,26 @@ static const tc_expr *expr_of(const scores *s, tc_val v) { return &s->x->k->expr
 
 /* ---- which values ---------------------------------------------------------------------------- */
 
+static tc_val find_counted(const scores *s, tc_val v);
+
+/* Of a sum, what joins the 0 that a mask has for keys that count; none: id 0. */
+static tc_val find_beside_zero(const scores *s, const tc_expr *sum) {
+  for (int i = 0; i < 2 && s->whole; ++i) {
+    const tc_val counted = find_counted(s, sum->in[i]);
+    const tc_expr *e = expr_of(s, counted);
+    if (counted.id != sum->in[i].id && e->kind == TC_EX_CONST && e->f == 0) return sum->in[1 - i];
+  }
+  return (tc_val){0};
+}
+
 /* What v is for keys that all rows have. */
 static tc_val find_counted(const scores *s, tc_val v) {
   const tc_expr *e = expr_of(s, v);
   const tc_mm_keys *k = &s->keys;
+  if (s->whole && e->kind == TC_EX_OP && e->op == OP_ADD && e->dtype == TC_F32) {
+    const tc_val x = find_beside_zero(s, e);
+    return x.id ? find_counted(s, x) : v;
+  }
   if (!s->whole || e->kind != TC_EX_OP || e->op != OP_WHERE) return v;
   if (k->has_end && e->in[0].id == k->end_test.id) return find_counted(s, e->in[k->end_holds ? 1 : 2]);
   if (k->has_first && e->in[0].id == k->first_test.id) return find_counted(s, e->in[k->first_holds ? 1 : 2]);
@@ -66,13 +82,17 @@ static bool is_by_value(const scores *s) {
   return by_value;
 }
 
-/* e to the difference of a score and a number of its row is made of one multiplication and addition, where 16 bits of it
- * are asked for. */
+/* Where 16 bits of the result are asked for: a sum with the 0 of a mask is the other operand, and e to the difference of a
+ * score and a number of its row is made of one multiplication and addition. */
 static bool take_op(const tc_print_scope *p, const tc_expr *e, tc_buf *out) {
   const scores *s = p->self;
   const tc_expr *sub = expr_of(s, e->in[0]);
-  const bool exp = e->op == OP_EXP && e->dtype == TC_F32 && tc_cuda_kernel_schedule_of(p->k)->approximate;
+  const bool near = e->dtype == TC_F32 && tc_cuda_kernel_schedule_of(p->k)->approximate, exp = near && e->op == OP_EXP;
   tc_val raw, factor;
+  if (near && e->op == OP_ADD && find_beside_zero(s, e).id) { /* but for the sign of 0 */
+    tc_putf(out, "v%u", find_beside_zero(s, e).id);
+    return true;
+  }
   if (!exp || sub->kind != TC_EX_OP || sub->op != OP_SUB || p->depends[sub->in[1].id] >> s->x->kk & 1)
     return tc_cuda_words.op(p, e, out);
   if (find_factor(s, sub->in[0], &raw, &factor))
@@ -81,7 +101,60 @@ static bool take_op(const tc_print_scope *p, const tc_expr *e, tc_buf *out) {
   return true;
 }
 
+/* Is v of its key and batch alone? */
+static bool is_of_key(const tc_cuda_product *x, uint32_t id) {
+  const uint32_t along = x->s.depends[id], key = 1u << x->kk;
+  return along & key && !(along & ~(key | (key - 1) >> 2));
+}
+
+static bool has_load(const tc_kernel *k, tc_val v) {
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  bool any = false;
+  if (!need) return false;
+  need[v.id] = 1;
+  tc_mark_operands(k, need);
+  for (uint32_t i = 1; i < k->nexpr; ++i) any |= need[i] && k->expr[i].kind == TC_EX_LOAD;
+  free(need);
+  return any;
+}
+
+int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v) {
+  const tc_kernel *k = x->k;
+  uint8_t *need = calloc(k->nexpr + 1, 1); /* by a value that is no column */
+  int n = 0;
+  if (!need) {
+    x->s.out->failed = true;
+    return 0;
+  }
+  need[x->mm->a.id] = need[x->mm->beside.a.id] = 1;
+  for (uint32_t i = 0; i < x->mm->inner.rows.naction; ++i) tc_mark_action(&x->mm->inner.rows.action[i], need);
+  for (uint32_t id = k->nexpr; id-- > 1;) {
+    const tc_expr *e = &k->expr[id];
+    if (!need[id]) continue;
+    if (is_of_key(x, id) && e->dtype == TC_F32 && n < TC_CUDA_CHAIN_COLUMNS && has_load(k, (tc_val){id})) {
+      if (v) v[n] = (tc_val){id};
+      n++;
+      continue;
+    }
+    for (int i = 0; i < 3; ++i) need[e->in[i].id] = 1;
+    need[e->guard.id] = 1;
+    for (int t = 0; t < e->address.nterm; ++t) need[e->address.term[t].value.id] = 1;
+  }
+  free(need);
+  return n;
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
+
+/* Those of the key at hand, where the tile has them. */
+static void put_columns(tc_cuda_product *x) {
+  tc_val v[TC_CUDA_CHAIN_COLUMNS];
+  const int n = tc_cuda_chain_columns(x, v);
+  for (int i = 0; i < n; ++i) {
+    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(column[%d * KEYS + j * 8 + lane %% 4 * 2 + e %% 2]);", v[i].id, i);
+    x->s.printed[v[i].id] |= 1;
+  }
+}
 
 static void put_test(tc_cuda_product *x, tc_val test, bool holds) {
   tc_print_line(&x->s, "const tc_ub8 v%u = tc_set_b8(%d);", test.id, holds);
@@ -99,6 +172,7 @@ static uint8_t *open_scores(const scores *s) {
   tc_print_line(&x->s, "const tc_int %s = %s, %s = row[e / 2];", x->text[x->kk], s->whole ? "key" : "TC_MIN(key, k_end - 1)",
                 x->text[x->m]);
   uint8_t *outer = tc_print_enter(&x->s);
+  if (outer) put_columns(x);
   if (outer && s->whole && s->keys.has_first) put_test(x, s->keys.first_test, s->keys.first_holds);
   if (outer && s->whole && s->keys.has_end) put_test(x, s->keys.end_test, s->keys.end_holds);
   return outer;
@@ -172,9 +246,12 @@ static void put_elements(const scores *s) {
     put_inner_results(x);
   }
   tc_print_value(&x->s, x->mm->a);
+  if (tc_mm_has_beside(x->mm)) tc_print_value(&x->s, x->mm->beside.a);
   if (s->a) tc_print_value(&x->s, s->a->term);
   if (s->a) tc_print_line(&x->s, "total[e / 2] += %sv%u.l[0]%s;", none, s->a->term.id, else_none);
   tc_print_line(&x->s, "score[j * 4 + e] = %sv%u.l[0]%s;", none, x->mm->a.id, else_none);
+  if (tc_mm_has_beside(x->mm))
+    tc_print_line(&x->s, "other[j * 4 + e] = %sv%u.l[0]%s;", none, x->mm->beside.a.id, else_none);
   close_scores(s, outer);
 }
 

@@ -99,12 +99,13 @@ void tc_cuda_put_finish(tc_cuda_product *x, const tc_stage *st, int lanes) {
 
 /* Names of the results, and the axes that they change along. */
 static void open_results(tc_cuda_product *x) {
-  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4"};
+  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4", "r5"};
   for (int i = 0; i < TC_MM_RESULTS; ++i) {
     x->result[i] = name[i];
     x->axes[i] = (2u << x->m) - 1; /* batches and m */
   }
   x->axes[TC_MM_PRODUCT] |= 1u << x->n;
+  x->axes[TC_MM_BESIDE] |= 1u << x->n;
   for (int i = 0; i < TC_MM_INNERS; ++i) x->axes[tc_mm_inner_result(i)] |= 1u << x->kk;
 }
 

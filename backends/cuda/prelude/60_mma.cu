@@ -7,9 +7,11 @@ template <int ROWS> TC_FN int tc_place(int row, int at) {
   return ((at >> 6) * ROWS + row) * 64 + (((at >> 3 & 7) ^ (row & 7)) << 3) + (at & 7);
 }
 /* @ tc_places */
-/* The first place in shared memory: wgmma's swizzle counts in units of 1024 bytes. */
+/* The first place in shared memory: wgmma's swizzle counts in units of 1024 bytes.  (A sum, so that the compiler knows the
+ * pointer as one to shared memory.) */
 TC_FN unsigned short *tc_places() {
-  return (unsigned short *)(((tc_u64)tc_shared + 1023) / 1024 * 1024);
+  char *const shared = (char *)tc_shared;
+  return (unsigned short *)(shared + (0 - (unsigned)(tc_u64)shared) % 1024);
 }
 /* @ tc_kept */
 /* x, which is not to be computed again where it is used. */

@@ -126,6 +126,13 @@ template <class T, int M, int D, bool a_by_deep> struct tc_chain_left {
   }
 };
 #endif
+/* @ tc_chain_begin_loads */
+/* Loads of these are begun here, not where they are used. */
+template <int N> TC_FN void tc_chain_begin_loads(tc_f32 (&x)[N]) {
+#ifndef TC_EMULATED
+  TC_UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+f"(x[i])::"memory");
+#endif
+}
 /* @ tc_chain_any */
 TC_FN bool tc_chain_any(bool x) { return __ballot_sync(0xffffffffu, x) != 0; } /* of the warp */
 /* @ tc_chain_pairs */

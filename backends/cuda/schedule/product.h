@@ -23,6 +23,10 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
 bool tc_cuda_may_mma(const tc_mm_loop *mm); /* tensor cores multiply such operands */
 /* ... and that chain, of rows that shared memory and registers hold. */
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k);
+/* The inner product of a chain whose B is the same array as B of an outer one, along n as along its d; -1: there is none. */
+int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b);
+/* Registers of a thread of four warps with 64 rows that sums, `keys` scores and A take. */
+int tc_cuda_chain_registers(const tc_mm_loop *mm, int keys);
 /* Are there tiles of that side, by that template? */
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template); /* the rates are those of such products */

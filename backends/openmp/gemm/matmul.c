@@ -298,7 +298,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
 }
 
 static void open_results(tc_omp_matmul *x) {
-  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4"};
+  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4", "r5"};
   const uint32_t row = (2u << x->mm->nbatch) - 1; /* batches and m */
   for (int i = 0; i < TC_MM_RESULTS; ++i) {
     x->result[i] = name[i];
