@@ -150,6 +150,7 @@ typedef struct lo_group {
   bool serial;      /* scatter */
   bool split;       /* reduction or scan with few outer points: partial results of chunks, then further nests */
   bool columns;     /* split: lanes run along results */
+  uint32_t sums;    /* the group of split reductions that this one reads as arrays; 0: none */
   int64_t whole, many; /* split: elements up to which, and results from which on, one nest does it all; 0: there is none */
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
@@ -311,6 +312,8 @@ bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* eve
 /* Is the scan of the group to be cut into chunks?  Says so of it. */
 void lo_choose_split_scan(lo *L, lo_group *g);
 /* feeds_reduce: the result is an operand of another reduction of g */
+/* Is what the group computes of a split reduction's results a kernel of its own? */
+bool lo_runs_apart(const lo *L, const lo_group *g);
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);

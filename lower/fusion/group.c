@@ -182,6 +182,13 @@ static bool match_axes(lo_group *g, const shape *s, uint32_t unused, lo_reduce *
   return true;
 }
 
+/* It would be in the text of each nest of the reduction, and compilers of kernels for GPUs take the longer for an operation
+ * the more there are; by itself, it may be in one launch with its like.  Results of split reductions are few. */
+bool lo_runs_apart(const lo *L, const lo_group *g) {
+  enum { FEW = 64 };
+  return L->target->siblings == TC_SIBLINGS_POINTWISE && !g->nreduce && g->nmember > FEW;
+}
+
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
   const tc_node *node = lo_node(L, n);
   if (g->matmul.id) return lo_no(L, "a reduction does not fit into the epilogue of a matmul");
@@ -197,6 +204,7 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
   lo_no(L, split ? "few results of many elements: the reduction is cut into chunks" : L->why);
   if (split && !g->split && (unused || g->sequential || g->nreduce)) return false;
   if (split && feeds_reduce) return false;
+  if (split && lo_runs_apart(L, g)) return lo_no(L, "few results of many elements: much is computed of them, by itself");
   lo_reduce r = {.node = n, .at = at};
   int naxis = g->naxis;
   bool fits = match_axes(g, &s, unused, &r, &axes);

@@ -58,31 +58,41 @@ static const lo_index *kept_index(lo *L, const lo_group *g, const tc_node *n) {
   return lo_index_over(L, g, &n->type, axes);
 }
 
+/* Lets r join the reductions of a group of the same space. */
+static bool join_sibling(lo *L, lo_group *g, tc_ref r, const lo_index **at) {
+  const tc_node *n = lo_node(L, r);
+  const uint32_t parallel = ((1u << g->naxis) - 1) & ~g->sequential;
+  const int naxis = g->naxis;
+  *at = NULL;
+  if (!g->sequential) *at = kept_index(L, g, n);
+  else if (lo_same_space(L, g, r, parallel)) *at = lo_index_over(L, g, &n->type, parallel);
+  if (!*at || !lo_join_reduce(L, g, r, *at, false)) return false;
+  if (g->naxis == naxis) return true;
+  g->nreduce--; /* another space after all */
+  g->naxis = naxis;
+  return false;
+}
+
 /* A reduction of the same space that shares inputs. */
 static lo_group *reduce_sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
-  const tc_node *n = lo_node(L, r);
   for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
     lo_group *g = L->group[id];
-    uint32_t parallel = ((1u << g->naxis) - 1) & ~g->sequential;
-    if (g->closed || g->matmul.id || !lo_shares(L, g, r)) continue;
-    *at = NULL;
-    if (!g->sequential) *at = kept_index(L, g, n);
-    else if (lo_same_space(L, g, r, parallel)) *at = lo_index_over(L, g, &n->type, parallel);
-    int naxis = g->naxis;
-    if (*at && lo_join_reduce(L, g, r, *at, false)) {
-      if (g->naxis == naxis) return g;
-      g->nreduce--; /* another space after all */
-      g->naxis = naxis;
-    }
+    if (!g->closed && !g->matmul.id && lo_shares(L, g, r) && join_sibling(L, g, r, at)) return g;
   }
   return NULL;
+}
+
+/* Other reductions whose results the same group reads as arrays. */
+static lo_group *read_together(lo *L, tc_ref r, const lo_group *reader, uint32_t least, const lo_index **at) {
+  const uint32_t id = reader->sums;
+  return id >= least && id > 0 && join_sibling(L, L->group[id], r, at) ? L->group[id] : NULL;
 }
 
 void lo_place_reduce(lo *L, tc_ref r) {
   lo_place *p = &L->place[r.id];
   const tc_type *t = tc_graph_type(L->g, r);
   lo_demand *d = lo_latest(p);
-  lo_group *g = NULL;
+  lo_group *g = NULL, *reader = d ? L->group[d->group] : NULL;
   const lo_index *at = NULL;
   note_readers(L, p);
   if (d && runs_first(L, p, d) && lo_join_reduce(L, L->group[d->group], r, d->at, d->in_reduce)) {
@@ -91,7 +101,8 @@ void lo_place_reduce(lo *L, tc_ref r) {
   } else {
     const char *why = L->why;
     d = NULL;
-    g = reduce_sibling(L, r, least_group(p), &at);
+    g = reader ? read_together(L, r, reader, least_group(p), &at) : NULL;
+    if (!g) g = reduce_sibling(L, r, least_group(p), &at);
     L->why = why;
   }
   if (!g) {
@@ -99,6 +110,7 @@ void lo_place_reduce(lo *L, tc_ref r) {
     at = lo_identity(L, t);
     if (!lo_join_reduce(L, g, r, at, false))
       lo_fail(L, lo_node(L, r)->loc, "a reduction over this many axes");
+    if (reader && g->split && lo_runs_apart(L, reader)) reader->sums = g->id;
   }
   load_all(p, d);
   p->group = g->id;
