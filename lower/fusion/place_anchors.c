@@ -82,17 +82,20 @@ static lo_group *reduce_sibling(lo *L, tc_ref r, uint32_t least, const lo_index 
   return NULL;
 }
 
-/* Other reductions whose results the same group reads as arrays. */
-static lo_group *read_together(lo *L, tc_ref r, const lo_group *reader, uint32_t least, const lo_index **at) {
-  const uint32_t id = reader->sums;
-  return id >= least && id > 0 && join_sibling(L, L->group[id], r, at) ? L->group[id] : NULL;
+/* Other reductions that updates read as arrays, of whatever they are. */
+static lo_group *read_by_updates(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
+  enum { LOOK = 256 };
+  for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LOOK; id--, i++)
+    if (L->group[id]->apart && join_sibling(L, L->group[id], r, at)) return L->group[id];
+  return NULL;
 }
 
 void lo_place_reduce(lo *L, tc_ref r) {
   lo_place *p = &L->place[r.id];
   const tc_type *t = tc_graph_type(L->g, r);
   lo_demand *d = lo_latest(p);
-  lo_group *g = NULL, *reader = d ? L->group[d->group] : NULL;
+  lo_group *g = NULL;
+  const bool apart = d && lo_runs_apart(L, L->group[d->group]);
   const lo_index *at = NULL;
   note_readers(L, p);
   if (d && runs_first(L, p, d) && lo_join_reduce(L, L->group[d->group], r, d->at, d->in_reduce)) {
@@ -101,7 +104,7 @@ void lo_place_reduce(lo *L, tc_ref r) {
   } else {
     const char *why = L->why;
     d = NULL;
-    g = reader ? read_together(L, r, reader, least_group(p), &at) : NULL;
+    g = apart ? read_by_updates(L, r, least_group(p), &at) : NULL;
     if (!g) g = reduce_sibling(L, r, least_group(p), &at);
     L->why = why;
   }
@@ -110,7 +113,7 @@ void lo_place_reduce(lo *L, tc_ref r) {
     at = lo_identity(L, t);
     if (!lo_join_reduce(L, g, r, at, false))
       lo_fail(L, lo_node(L, r)->loc, "a reduction over this many axes");
-    if (reader && g->split && lo_runs_apart(L, reader)) reader->sums = g->id;
+    g->apart = apart && g->split;
   }
   load_all(p, d);
   p->group = g->id;
