@@ -452,6 +452,7 @@ typedef struct tc_target {
                         * interleaved to whole vectors; 0: they are not */
   uint32_t pitched;    /* of programs of so many operands or fewer, these may have rows that lie apart (lower/memory/pitch.c) */
   tc_sibling_kind siblings; /* which siblings one launch runs */
+  uint32_t most_sums;  /* split reductions of a kernel: their accumulators are in registers together; 0: any number */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   int64_t prologue_results; /* an operand of a product of halves is computed while it is read where at most so many results
                              * need each element of it; 0: however many */

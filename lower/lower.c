@@ -33,6 +33,7 @@ static void set_roots(lo *L) {
     w->buffer = lo_new_buffer(L, TC_BUF_ARENA, 0, t->dtype, t, "updated");
     L->p->buffer[w->buffer].node = w->value;
     add_target(L, w->value, w->buffer);
+    L->place[w->value.id].update = true;
   }
 }
 

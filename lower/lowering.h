@@ -160,6 +160,8 @@ typedef struct lo_group {
   uint32_t nsource, csource, *source;
   bool more_sources; /* than are listed */
   bool is_output;
+  bool updates; /* it stores what is written into operands */
+  bool apart;   /* split reductions that updates read as arrays */
   uint32_t nmember, cmember, nreduce, creduce, nstore, cstore;
   tc_ref *member;
   lo_reduce *reduce;
@@ -189,6 +191,7 @@ typedef struct lo_place {
   lo_target *target; /* results and writes that are this node */
   uint32_t buffer;   /* program buffer + 1 where the node is materialised; 0: nowhere */
   uint32_t group;    /* that computes it; 0: none or many */
+  bool update;       /* it is written into an operand */
 } lo_place;
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -305,12 +308,17 @@ lo_group *lo_new_group(lo *L, const tc_type *shape);
 void lo_add_member(lo *L, lo_group *g, tc_ref n);
 void lo_add_sources(lo *L, lo_group *g, tc_ref n); /* g reads what n is made of */
 bool lo_shares_source(lo *L, const lo_group *g, tc_ref n); /* some of that */
+bool lo_lists_source(lo *L, const lo_group *g, tc_ref n);  /* ... as is known of n's arrays one by one */
 void lo_add_store(lo *L, lo_group *g, lo_store s);
 bool lo_has_room(const lo_group *g);
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* every element once */
 /* Is the scan of the group to be cut into chunks?  Says so of it. */
 void lo_choose_split_scan(lo *L, lo_group *g);
 /* feeds_reduce: the result is an operand of another reduction of g */
+/* Updates of operands that are many and alike: each is a kernel, and one launch runs them. */
+bool lo_has_many_updates(const lo *L);
+/* Are reductions that such a group reads, and that are split, kernels of their own? */
+bool lo_runs_apart(const lo *L, const lo_group *g);
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);

@@ -33,7 +33,8 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .product_parts = TC_PARTS_HALVES,
                                   .channels_last = true,
                                   .chain = tc_cuda_may_chain,
-                                  .siblings = TC_SIBLINGS_POINTWISE};
+                                  .siblings = TC_SIBLINGS_POINTWISE,
+                                  .most_sums = 8 /* of 12 registers each, four lanes and their totals in f64; as many are for loads */};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
   return tc_print_prelude_with_reductions(tc_cuda_prelude, device, tc_cuda_put_reducer, out);

@@ -85,14 +85,19 @@ static const argument *named(const arguments *list, const char *word, size_t n) 
 
 /* Names become what no C text has: $s0, $z0, $a1. */
 static void put_nameless(const char *text, const arguments *list, tc_buf *out) {
+  const char *from = text; /* what is not copied yet */
   while (*text) {
     size_t n = 0;
     while (in_word(text[n])) ++n;
     const argument *a = n ? named(list, text, n) : NULL;
-    if (a) tc_putf(out, "$%c%u", text[0], a->number);
-    else tc_putn(out, text, n ? n : 1);
+    if (a) {
+      tc_putn(out, from, (size_t)(text - from));
+      tc_putf(out, "$%c%u", text[0], a->number);
+      from = text + n;
+    }
     text += n ? n : 1;
   }
+  tc_put(out, from);
 }
 
 static bool keep(const arguments *list, tc_kernel_text *t) {

@@ -227,8 +227,15 @@ tc_dim tc_dim_sub(tc_dims *c, tc_dim a, tc_dim b) {
   return dim_add_scaled(c, tc_dim_norm(c, a), tc_dim_norm(c, b), -1);
 }
 
-/* The term with k*floor(x/k) written as x where k is known to divide x. */
-static tc_dim exact_term(tc_dims *c, dim_term t) {
+/* sum with a term of it replaced by k * part: sums of many terms, of which a few change, are interned once for each of
+ * those, not once for each term. */
+static tc_dim replace_term(tc_dims *c, tc_dim sum, dim_term t, tc_dim part, int64_t k) {
+  const tc_dim rest = dim_add_scaled(c, sum, dim_term_dim(c, t), -1);
+  return tc_dim_bad(rest) || tc_dim_bad(part) ? TC_DIM_INVALID : dim_add_scaled(c, rest, part, k);
+}
+
+/* The term with k*floor(x/k) written as x where k is known to divide x; false: it has none. */
+static bool exact_term(tc_dims *c, dim_term t, tc_dim *out) {
   const dim_mono *m = c->mono.at[t.mono];
   for (uint32_t i = 0; i < m->n; i++) {
     const dim_atom *a = c->atom.at[m->atom[i]];
@@ -239,19 +246,18 @@ static tc_dim exact_term(tc_dims *c, dim_term t) {
     dim_term rest = {t.coef / k, 0}, one;
     dim_terms(c, dim_atom_dim(c, m->atom[i]), &one, &atom);
     if (!dim_mono_div(c, t.mono, atom->mono, &rest.mono)) continue;
-    return tc_dim_mul(c, dim_term_dim(c, rest), a->a);
+    *out = tc_dim_mul(c, dim_term_dim(c, rest), a->a);
+    return true;
   }
-  return dim_term_dim(c, t);
+  return false;
 }
 
 static tc_dim exact(tc_dims *c, tc_dim d) {
   const dim_poly *p = dim_poly_of(c, d);
   if (!p || !p->opaque) return d;
-  tc_dim sum = tc_dim_const(0);
-  for (uint32_t i = 0; i < p->n && !tc_dim_bad(sum); i++) {
-    const tc_dim part = exact_term(c, p->term[i]);
-    sum = tc_dim_bad(part) ? part : dim_add_scaled(c, sum, part, 1);
-  }
+  tc_dim sum = d, part;
+  for (uint32_t i = 0; i < p->n && !tc_dim_bad(sum); i++)
+    if (exact_term(c, p->term[i], &part)) sum = replace_term(c, sum, p->term[i], part, 1);
   return sum;
 }
 
@@ -414,6 +420,14 @@ static tc_dim norm_atom(tc_dims *c, uint32_t id) {
   return TC_DIM_INVALID;
 }
 
+/* The monomial up to date; false: it is. */
+static bool norm_mono(tc_dims *c, uint32_t mono, tc_dim *out) {
+  const dim_mono *m = c->mono.at[mono];
+  *out = tc_dim_const(1);
+  for (uint32_t i = 0; i < m->n; i++) *out = tc_dim_mul(c, *out, norm_atom(c, m->atom[i]));
+  return tc_dim_bad(*out) || !tc_dim_same(*out, dim_term_dim(c, (dim_term){1, mono}));
+}
+
 /* Symbols are replaced; quotients, min and max become simpler when facts since then allow it, and what was
  * found equal to a constant is that constant. */
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
@@ -424,13 +438,9 @@ tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
   p->norm = d; /* what recursion through an atom of p itself would see */
   p->norm_at = c->epoch;
   uint32_t epoch = c->epoch;
-  tc_dim sum = tc_dim_const(0);
-  for (uint32_t i = 0; i < p->n && !tc_dim_bad(sum); i++) {
-    const dim_mono *m = c->mono.at[p->term[i].mono];
-    tc_dim part = tc_dim_const(1);
-    for (uint32_t j = 0; j < m->n; j++) part = tc_dim_mul(c, part, norm_atom(c, m->atom[j]));
-    sum = tc_dim_bad(part) ? part : dim_add_scaled(c, sum, part, p->term[i].coef);
-  }
+  tc_dim sum = d, part;
+  for (uint32_t i = 0; i < p->n && !tc_dim_bad(sum); i++)
+    if (norm_mono(c, p->term[i].mono, &part)) sum = replace_term(c, sum, p->term[i], part, p->term[i].coef);
   sum = exact(c, sum);
   p->norm = sum;
   p->norm_at = epoch;

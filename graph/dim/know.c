@@ -181,13 +181,24 @@ static const dim_atom *bare_atom(const tc_dims *c, tc_dim d, atom_kind k) {
 
 enum { CASES = 4 }; /* nesting of case distinctions: cost is at most 2^CASES */
 
+/* Do a and b have a term of one monomial?  Where they have none, what is known of either says nothing of their difference. */
+static bool shares_term(const tc_dims *c, tc_dim a, tc_dim b) {
+  dim_term one[2];
+  const dim_term *x, *y;
+  const uint32_t nx = dim_terms(c, a, &one[0], &x), ny = dim_terms(c, b, &one[1], &y);
+  for (uint32_t j = 0; j < ny; j++)
+    for (uint32_t i = 0; y[j].mono && i < nx; i++)
+      if (x[i].mono == y[j].mono) return true;
+  return false;
+}
+
 /* d >= 0 as it is at least an expression with an assumed bound: N - i >= 0 of N - i - 1 >= 0. */
 static bool bounded_nonnegative(tc_dims *c, tc_dim d) {
   enum { LOOK = 64 };
   for (size_t i = c->bounds.n, looked = 0; i-- > 0 && looked < LOOK; looked++) {
     const tc_dim_bound b = c->bounds.at[i];
     const tc_dim at = tc_dim_norm(c, b.d);
-    if (tc_dim_bad(at)) continue;
+    if (tc_dim_bad(at) || !shares_term(c, d, at)) continue;
     if (b.lo != INT64_MIN) { /* d = at + rest >= lo + rest */
       const tc_dim rest = dim_add_scaled(c, d, at, -1);
       if (!tc_dim_bad(rest) && sat_add(range_of(c, rest).lo, b.lo, INT64_MIN) >= 0) return true;

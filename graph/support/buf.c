@@ -61,14 +61,15 @@ bool tc_put_rest(tc_buf *b, FILE *file) {
 }
 
 void tc_vputf(tc_buf *b, const char *format, va_list ap) {
+  enum { USUAL = 128 }; /* characters, which are printed once */
   va_list again;
   va_copy(again, ap);
-  int n = vsnprintf(NULL, 0, format, ap);
+  int n = reserve(b, USUAL) ? vsnprintf(b->text + b->len, USUAL + 1, format, ap) : 0;
+  if (n > USUAL && reserve(b, (size_t)n)) vsnprintf(b->text + b->len, (size_t)n + 1, format, again);
   if (n < 0) b->failed = true;
-  else if (reserve(b, (size_t)n)) {
-    vsnprintf(b->text + b->len, (size_t)n + 1, format, again);
-    b->len += (size_t)n;
-  }
+  if (b->failed) n = 0;
+  b->len += (size_t)n;
+  if (b->text) b->text[b->len] = 0;
   va_end(again);
 }
 

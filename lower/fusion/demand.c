@@ -63,5 +63,6 @@ void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref o
   for (lo_target *t = L->place[owner.id].target; t; t = t->next) {
     lo_add_store(L, g, (lo_store){value, at, t->buffer, to, shape, add});
     g->is_output |= L->p->buffer[t->buffer].kind == TC_BUF_OUTPUT;
+    g->updates |= L->place[owner.id].update;
   }
 }

@@ -30,14 +30,20 @@ void lo_add_sources(lo *L, lo_group *g, tc_ref n) {
   }
 }
 
+bool lo_lists_source(lo *L, const lo_group *g, tc_ref n) {
+  const lo_fact *f = &L->fact[n.id];
+  if (f->nsource > LO_SOURCES) return false;
+  for (uint32_t i = 0; i < f->nsource; i++)
+    if (is_listed(g, f->source[i])) return true;
+  return false;
+}
+
 bool lo_shares_source(lo *L, const lo_group *g, tc_ref n) {
   const lo_fact *f = &L->fact[n.id];
   if (!(g->sources & f->sources)) return false;
   if (L->target->siblings == TC_SIBLINGS_NONE) return true; /* by chance, too: it saves launches */
   if (g->more_sources || f->nsource > LO_SOURCES) return true; /* as far as the filter tells */
-  for (uint32_t i = 0; i < f->nsource; i++)
-    if (is_listed(g, f->source[i])) return true;
-  return false;
+  return lo_lists_source(L, g, n);
 }
 
 void lo_add_member(lo *L, lo_group *g, tc_ref n) {
@@ -191,6 +197,15 @@ static bool match_axes(lo_group *g, const shape *s, uint32_t unused, lo_reduce *
   return true;
 }
 
+bool lo_has_many_updates(const lo *L) {
+  enum { FEW = 8 };
+  return L->target->siblings == TC_SIBLINGS_POINTWISE && L->nwrite > FEW;
+}
+
+/* An update would be in the text of each nest of the reduction, and compilers of kernels for GPUs take the longer for an
+ * operation the more there are.  Results of split reductions are few. */
+bool lo_runs_apart(const lo *L, const lo_group *g) { return g->updates && !g->nreduce && lo_has_many_updates(L); }
+
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
   const tc_node *node = lo_node(L, n);
   if (g->matmul.id) return lo_no(L, "a reduction does not fit into the epilogue of a matmul");
@@ -206,6 +221,9 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
   lo_no(L, split ? "few results of many elements: the reduction is cut into chunks" : L->why);
   if (split && !g->split && (unused || g->sequential || g->nreduce)) return false;
   if (split && feeds_reduce) return false;
+  if (split && lo_runs_apart(L, g)) return lo_no(L, "few results of many elements: what they update runs with its like");
+  if (split && L->target->most_sums && g->nreduce >= L->target->most_sums)
+    return lo_no(L, "the kernel that reads it takes nothing more");
   lo_reduce r = {.node = n, .at = at};
   int naxis = g->naxis;
   bool fits = match_axes(g, &s, unused, &r, &axes);

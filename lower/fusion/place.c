@@ -185,10 +185,16 @@ static void make_sequential(lo_group *g, const lo_index *at) {
   if (!g->matmul.id && (missing & ~g->sequential)) g->sequential = missing;
 }
 
+/* May r be computed with the group's nodes though nothing reads both? */
+static bool may_join(lo *L, const lo_group *g, tc_ref r) {
+  if (g->closed || g->matmul.id) return false;
+  return L->place[r.id].update && lo_has_many_updates(L) ? lo_lists_source(L, g, r) : lo_shares(L, g, r);
+}
+
 static lo_group *sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
   for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
     lo_group *g = L->group[id];
-    if (g->closed || g->matmul.id || !lo_shares(L, g, r)) continue;
+    if (!may_join(L, g, r)) continue;
     uint32_t axes;
     if (!shared_axes(L, g, r, &axes)) continue;
     *at = lo_index_over(L, g, tc_graph_type(L->g, r), axes);

@@ -58,23 +58,35 @@ static const lo_index *kept_index(lo *L, const lo_group *g, const tc_node *n) {
   return lo_index_over(L, g, &n->type, axes);
 }
 
+/* Lets r join the reductions of a group of the same space. */
+static bool join_sibling(lo *L, lo_group *g, tc_ref r, const lo_index **at) {
+  const tc_node *n = lo_node(L, r);
+  const uint32_t parallel = ((1u << g->naxis) - 1) & ~g->sequential;
+  const int naxis = g->naxis;
+  *at = NULL;
+  if (!g->sequential) *at = kept_index(L, g, n);
+  else if (lo_same_space(L, g, r, parallel)) *at = lo_index_over(L, g, &n->type, parallel);
+  if (!*at || !lo_join_reduce(L, g, r, *at, false)) return false;
+  if (g->naxis == naxis) return true;
+  g->nreduce--; /* another space after all */
+  g->naxis = naxis;
+  return false;
+}
+
 /* A reduction of the same space that shares inputs. */
 static lo_group *reduce_sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
-  const tc_node *n = lo_node(L, r);
   for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LO_LOOK_BACK; id--, i++) {
     lo_group *g = L->group[id];
-    uint32_t parallel = ((1u << g->naxis) - 1) & ~g->sequential;
-    if (g->closed || g->matmul.id || !lo_shares(L, g, r)) continue;
-    *at = NULL;
-    if (!g->sequential) *at = kept_index(L, g, n);
-    else if (lo_same_space(L, g, r, parallel)) *at = lo_index_over(L, g, &n->type, parallel);
-    int naxis = g->naxis;
-    if (*at && lo_join_reduce(L, g, r, *at, false)) {
-      if (g->naxis == naxis) return g;
-      g->nreduce--; /* another space after all */
-      g->naxis = naxis;
-    }
+    if (!g->closed && !g->matmul.id && lo_shares(L, g, r) && join_sibling(L, g, r, at)) return g;
   }
+  return NULL;
+}
+
+/* Other reductions that updates read as arrays, of whatever they are. */
+static lo_group *read_by_updates(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
+  enum { LOOK = 256 };
+  for (uint32_t id = L->ngroup, i = 0; id >= least && id > 0 && i < LOOK; id--, i++)
+    if (L->group[id]->apart && join_sibling(L, L->group[id], r, at)) return L->group[id];
   return NULL;
 }
 
@@ -83,6 +95,7 @@ void lo_place_reduce(lo *L, tc_ref r) {
   const tc_type *t = tc_graph_type(L->g, r);
   lo_demand *d = lo_latest(p);
   lo_group *g = NULL;
+  const bool apart = d && lo_runs_apart(L, L->group[d->group]);
   const lo_index *at = NULL;
   note_readers(L, p);
   if (d && runs_first(L, p, d) && lo_join_reduce(L, L->group[d->group], r, d->at, d->in_reduce)) {
@@ -91,7 +104,8 @@ void lo_place_reduce(lo *L, tc_ref r) {
   } else {
     const char *why = L->why;
     d = NULL;
-    g = reduce_sibling(L, r, least_group(p), &at);
+    g = apart ? read_by_updates(L, r, least_group(p), &at) : NULL;
+    if (!g) g = reduce_sibling(L, r, least_group(p), &at);
     L->why = why;
   }
   if (!g) {
@@ -99,6 +113,7 @@ void lo_place_reduce(lo *L, tc_ref r) {
     at = lo_identity(L, t);
     if (!lo_join_reduce(L, g, r, at, false))
       lo_fail(L, lo_node(L, r)->loc, "a reduction over this many axes");
+    g->apart = apart && g->split;
   }
   load_all(p, d);
   p->group = g->id;

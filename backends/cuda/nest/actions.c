@@ -2,6 +2,7 @@
 #include "backends/cuda/nest/nest.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
@@ -82,19 +83,68 @@ static void put_parts(tc_cuda_nest *x, const tc_action *a, const char *declare, 
   tc_print_set_results(&x->s, a, declare, tc_print_is_tuple(a) ? name : all);
 }
 
+/* What the reduction of a is combined from, of which type, and by which op. */
+typedef struct sum {
+  const char *kind; /* total or acc */
+  const char *type; /* compute type */
+  tc_print_name op;
+} sum;
+
+static sum sum_of(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
+  const bool total = tc_cuda_is_total(x, st, a);
+  return (sum){total ? "total" : "acc", total ? "f64" : tc_print_compute(a->dtype), tc_print_combine(a->reducer)};
+}
+
+static bool is_alike(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a, const tc_action *b) {
+  const sum l = sum_of(x, st, a), r = sum_of(x, st, b);
+  return b->kind == TC_ACT_REDUCE && !tc_print_is_tuple(b) && !strcmp(l.kind, r.kind) && !strcmp(l.type, r.type) &&
+         !strcmp(l.op.text, r.op.text);
+}
+
+/* How many reductions from action `first` on are combined by one loop.  In columns that happens once a block, and a combination is
+ * long: with the text of one for each of many sums, half of NVRTC's time goes there. */
+static uint32_t alike_from(const tc_cuda_nest *x, const tc_stage *st, uint32_t first) {
+  enum { FEW = 3 };
+  uint32_t n = 0;
+  if (x->plan->form != TC_CUDA_COLUMNS) return 1;
+  while (first + n < st->naction && is_alike(x, st, &st->action[first], &st->action[first + n])) ++n;
+  return n > FEW ? n : 1;
+}
+
+/* Combines n sums in a loop, of an array that lies in memory meanwhile: all<index>. */
+static void put_combined(tc_cuda_nest *x, const tc_stage *st, const tc_action *a, uint32_t n) {
+  const sum s = sum_of(x, st, a);
+  tc_buf list = {0};
+  for (uint32_t i = 0; i < n; ++i) tc_putf(&list, "%s%s%u", i ? ", " : "", s.kind, a[i].index);
+  tc_print_line(&x->s, "%s%s all%u[] = {%s};", tc_cuda_kind(x, st), s.type, a->index, list.text ? list.text : "");
+  tc_print_line(&x->s, "TC_ROLLED for (int c = 0; c < %u; ++c) all%u[c] = tc_combine(threads, all%u[c], TC_COMBINE(%s, %s));", n,
+                a->index, a->index, s.op.text, s.type);
+  tc_buf_free(&list);
+}
+
+/* The text of all accumulators of a together: number i of n that a loop has combined, or by itself. */
+static void put_all(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a, uint32_t i, uint32_t n, tc_buf *out) {
+  const sum s = sum_of(x, st, &a[i]);
+  const bool total = tc_cuda_is_total(x, st, &a[i]);
+  if (total) tc_put(out, "TC_CAST(f32, ");
+  if (n > 1) tc_putf(out, "all%u[%u]", a->index, i);
+  else tc_putf(out, "tc_combine(threads, %s%u, TC_COMBINE(%s, %s))", s.kind, a->index, s.op.text, s.type);
+  if (total) tc_put(out, ")");
+}
+
 void tc_cuda_put_results(tc_cuda_nest *x, const tc_stage *st) {
-  for (uint32_t i = 0; i < st->naction; ++i) {
-    const tc_action *a = &st->action[i];
+  for (uint32_t first = 0, n; first < st->naction; first += n) {
+    const tc_action *a = &st->action[first];
+    n = 1;
     if (a->kind != TC_ACT_REDUCE) continue;
-    const tc_print_name op = tc_print_combine(a->reducer);
-    tc_buf all = {0};
-    if (sums_in_f64(a) && tc_cuda_folds(x, st))
-      tc_putf(&all, "TC_CAST(f32, tc_combine(threads, total%u, TC_COMBINE(%s, f64)))", a->index, op.text);
-    else
-      tc_putf(&all, "tc_combine(threads, acc%u, TC_COMBINE(%s, %s))", a->index, op.text,
-              tc_print_compute(a->dtype));
-    put_parts(x, a, NULL, all.text ? all.text : "");
-    tc_buf_free(&all);
+    n = tc_print_is_tuple(a) ? 1 : alike_from(x, st, first);
+    if (n > 1) put_combined(x, st, a, n);
+    for (uint32_t i = 0; i < n; ++i) {
+      tc_buf all = {0};
+      put_all(x, st, a, i, n, &all);
+      put_parts(x, &a[i], NULL, all.text ? all.text : "");
+      tc_buf_free(&all);
+    }
   }
 }
 
