@@ -1,6 +1,6 @@
 /* Convolutions of 3x3 windows in f32, which kernels compute with fewer multiplications where their sizes make that
  * cheaper: against the sum in double, for all places of tiles in panels; with NaN, infinities and sums that overflow, as
- * the body has them; by operands that are expressions; gradients of the image.  Prints the bits of results. */
+ * the body has them; gradients of images and weights.  Prints the bits of results. */
 #include "check.h"
 
 #include <math.h>
@@ -28,6 +28,13 @@ TC_COMPILE static tc_tensor *image_gradient(const tc_tensor *x TC_SHAPE("f32[N,C
   tc_tensor *dx;
   tc_tensor *loss = tc_sum(tc_mul(tc_conv(x, w, NULL, ONE), dy), TC_ALL, false);
   return tc_grad(loss, 1, &x, &dx) ? dx : NULL;
+}
+
+TC_COMPILE static tc_tensor *weight_gradient(const tc_tensor *x TC_SHAPE("f32[N,C,H,W]"), const tc_tensor *w TC_SHAPE("f32[O,C,3,3]"),
+                                             const tc_tensor *dy TC_SHAPE("f32[N,O,H,W]")) {
+  tc_tensor *dw;
+  tc_tensor *loss = tc_sum(tc_mul(tc_conv(x, w, NULL, ONE), dy), TC_ALL, false);
+  return tc_grad(loss, 1, &w, &dw) ? dw : NULL;
 }
 
 /* w[O,C,3,3] turned round, as w[C,O,3,3]. */
@@ -97,13 +104,32 @@ static void check_values(const float *value, int n) {
   }
 }
 
-static void check_gradient(void) {
+static void check_image_gradient(void) {
   TC_SCOPE {
     tc_tensor *x = tc_requires_grad_(random_image(3, 24, 13, 18, 5), true);
     const tc_tensor *w = random_weight(32, 24, 6), *dy = random_image(3, 32, 13, 18, 7);
     tc_tensor *dx = image_gradient(x, w, dy);
     check_close(dx, exact(dy, turned(w)));
-    print_bits("gradient", dx);
+    print_bits("image gradient", dx);
+  }
+}
+
+/* The sum over images of x by dy: a convolution of x[C,N,H,W] with windows dy[O,N,H,W]. */
+static tc_tensor *exact_weight_gradient(const tc_tensor *x, const tc_tensor *dy) {
+  const tc_tensor *a = tc_cast(tc_transpose(x, 0, 1), TC_F64), *b = tc_cast(tc_transpose(dy, 0, 1), TC_F64);
+  return tc_contiguous(tc_transpose(tc_conv(a, b, NULL, ONE), 0, 1));
+}
+
+/* Numbers around 1 with sums of many of them, so that what is right is relative to these; `value` is one of x. */
+static void check_weight_gradient(int64_t n, int64_t c, int64_t o, int64_t h, int64_t w, float value) {
+  TC_SCOPE {
+    tc_tensor *x = random_image(n, c, h, w, 8), *k = tc_requires_grad_(random_weight(o, c, 9), true);
+    const tc_tensor *dy = tc_clone(tc_mul_s(random_image(n, o, h, w, 10), 1 / sqrt((double)(n * h * w))));
+    ((float *)tc_data(x))[tc_numel(x) / 3] = value;
+    tc_tensor *dw = weight_gradient(x, k, dy), *want = exact_weight_gradient(x, dy);
+    if (isfinite(value)) check_close(dw, want);
+    else check_same(dw, tc_cast(want, TC_F32), tc_mul_s(tc_ones(TC_DIMS(o, c, 3, 3), TC_F64), 10));
+    print_bits("weight gradient", dw);
   }
 }
 
@@ -116,7 +142,11 @@ int main(void) {
   check_values((const float[]){NAN}, 1);
   check_values((const float[]){INFINITY}, 1);
   check_values((const float[]){INFINITY, -INFINITY, NAN, 3e38F, -3e38F, 2e38F}, 6);
-  check_gradient();
+  check_image_gradient();
+  for (int i = 0; i < 6; i++) check_weight_gradient(1 + i % 3, 20 + 9 * i, 24 + 13 * i, edge[i], edge[5 - i], 1);
+  check_weight_gradient(9, 70, 40, 8, 8, 1);
+  check_weight_gradient(2, 32, 32, 20, 20, NAN);
+  check_weight_gradient(2, 32, 32, 20, 20, INFINITY);
   CHECK(fallbacks_of(NULL) == 0);
   return 0;
 }

@@ -145,6 +145,11 @@ static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
   return count;
 }
 
+/* Is there another form of the product, whose columns are others? */
+static bool is_transformed(const tc_omp_matmul *x) {
+  return tc_omp_mm_is_winograd(x) || tc_omp_mm_is_winograd_gradient(x);
+}
+
 static const char *tile_of(const tc_omp_matmul *x, const level *l) {
   return l->pair == 4 ? tc_dtype_text(x->bytes) : l->tile ? l->tile : x->e.tile;
 }
@@ -167,7 +172,7 @@ static void put_tiles(const tc_omp_matmul *x) {
     put_test(x, i, &first);
     int rows[3], width[3];
     const int n = heights_of(l, x->mm->axis[x->am].extent, rows);
-    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent, tc_omp_mm_is_winograd(x), width);
+    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent, is_transformed(x), width);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
   }
@@ -179,7 +184,7 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   int rows[3], width[3];
   const int n = heights_of(l, x->mm->axis[x->am].extent, rows), all = nr_of(x, l);
   const int bytes = l->pair > 1 ? 4 / l->pair : x->e.bytes, vectors = vectors_of(x, l);
-  const int w = widths_of(vectors, all, x->mm->axis[x->an].extent, tc_omp_mm_is_winograd(x), width);
+  const int w = widths_of(vectors, all, x->mm->axis[x->an].extent, is_transformed(x), width);
   const int nr = all / vectors * width[0];
   tc_putf(x->out,
           "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, "
@@ -367,7 +372,7 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   tc_omp_mm_put_operands(x);
   tc_omp_mm_put_epilogue(x);
   tc_omp_mm_put_prefetch(x);
-  if (tc_omp_mm_is_winograd(x)) tc_omp_mm_put_image(x);
+  if (is_transformed(x)) tc_omp_mm_put_image(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
   if (row) {
     tc_put(x->out, "  if (");
@@ -378,6 +383,9 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   if (tc_omp_mm_is_winograd(x)) {
     tc_omp_mm_put_winograd(x);
     tc_putf(x->out, "  if (!tc_mm_winograd_run(&w, buf[%u], %s, buf[%u], %s))\n  ", n, shared.text, n + 1, own.text);
+  } else if (tc_omp_mm_is_winograd_gradient(x)) {
+    tc_omp_mm_put_winograd_gradient(x);
+    tc_putf(x->out, "  if (!tc_mm_winograd_gradient_run(&w, buf[%u], %s))\n  ", n + 1, own.text);
   }
   tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
   tc_omp_kernel_tail(x->out);

@@ -82,13 +82,13 @@ TC_SLOW void tc_mm_winograd_weights(const tc_mm *g, const char *a, int64_t strid
       tc_mm_winograd_channels(w, g->a_cols ? all : TC_L, high, some, u + c * high + i, step, pair);
     }
 }
-/* @ tc_mm_winograd_part */
+/* @ tc_mm_winograd_part TC_MM_EVEN TC_MM_ODD */
+#define TC_MM_EVEN(l, s, u) (2 * (l))
+#define TC_MM_ODD(l, s, u) (2 * (l) + 1)
 TC_FN tc_vf32 tc_mm_winograd_part(const tc_f32 *x, int64_t n) {
   return n >= TC_L ? tc_load_f32(x) : tc_loadn_f32(x, TC_MAX(n, 0));
 }
 /* @ tc_mm_winograd_tiles */
-#define TC_MM_EVEN(l, s, u) (2 * (l))
-#define TC_MM_ODD(l, s, u) (2 * (l) + 1)
 /* x[2 l + p] of lanes l, p = 0 .. 3, where there are n points. */
 TC_FN void tc_mm_winograd_row(const tc_f32 *x, int64_t n, tc_vf32 d[4]) {
   const tc_vf32 a = tc_mm_winograd_part(x, n), b = tc_mm_winograd_part(x + TC_L, n - TC_L);
