@@ -126,9 +126,13 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
 
 /* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest number of vectors that
  * holds it: B is read in place where it fills a tile.  Returns how many.  An unknown N gets the largest and one vector, or
- * half of a wide one. */
-static int widths_of(int vectors, int nr, tc_dim n, int *width) {
+ * half of a wide one.  all: every width up to that. */
+static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
   int count = 0;
+  if (all) {
+    for (int v = vectors; v > 0; --v) width[count++] = v;
+    return count;
+  }
   if (!tc_dim_is_const(n)) {
     width[0] = vectors, width[1] = vectors > 3 ? vectors / 2 : 1;
     return 2;
@@ -139,6 +143,11 @@ static int widths_of(int vectors, int nr, tc_dim n, int *width) {
   if (tc_dim_value(n) >= nr) width[count++] = vectors;
   width[count++] = tail;
   return count;
+}
+
+/* Is there another form of the product, whose columns are others? */
+static bool is_transformed(const tc_omp_matmul *x) {
+  return tc_omp_mm_is_winograd(x) || tc_omp_mm_is_winograd_gradient(x);
 }
 
 static const char *tile_of(const tc_omp_matmul *x, const level *l) {
@@ -163,7 +172,7 @@ static void put_tiles(const tc_omp_matmul *x) {
     put_test(x, i, &first);
     int rows[3], width[3];
     const int n = heights_of(l, x->mm->axis[x->am].extent, rows);
-    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent, width);
+    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent, is_transformed(x), width);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
   }
@@ -175,7 +184,7 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   int rows[3], width[3];
   const int n = heights_of(l, x->mm->axis[x->am].extent, rows), all = nr_of(x, l);
   const int bytes = l->pair > 1 ? 4 / l->pair : x->e.bytes, vectors = vectors_of(x, l);
-  const int w = widths_of(vectors, all, x->mm->axis[x->an].extent, width);
+  const int w = widths_of(vectors, all, x->mm->axis[x->an].extent, is_transformed(x), width);
   const int nr = all / vectors * width[0];
   tc_putf(x->out,
           "      .kc = %d, .rows_bytes = %d, .sums = %d, .es = %d, .cs = %d, .mr = %d, .nr = %d, "
@@ -363,6 +372,7 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   tc_omp_mm_put_operands(x);
   tc_omp_mm_put_epilogue(x);
   tc_omp_mm_put_prefetch(x);
+  if (is_transformed(x)) tc_omp_mm_put_image(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
   if (row) {
     tc_put(x->out, "  if (");
@@ -370,6 +380,13 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
     tc_put(x->out, ") return TC_NAME(@NAME@_row)(buf, sym, scalar);\n");
   }
   put_description(x, "g");
+  if (tc_omp_mm_is_winograd(x)) {
+    tc_omp_mm_put_winograd(x);
+    tc_putf(x->out, "  if (!tc_mm_winograd_run(&w, buf[%u], %s, buf[%u], %s))\n  ", n, shared.text, n + 1, own.text);
+  } else if (tc_omp_mm_is_winograd_gradient(x)) {
+    tc_omp_mm_put_winograd_gradient(x);
+    tc_putf(x->out, "  if (!tc_mm_winograd_gradient_run(&w, buf[%u], %s))\n  ", n + 1, own.text);
+  }
   tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
   tc_omp_kernel_tail(x->out);
   tc_buf_free(&shared);
@@ -475,6 +492,15 @@ bool tc_omp_packs(const tc_kernel *k, const tc_program *p) {
   return !dot && !tc_mm_is_chain(&k->mm);
 }
 
+/* The transformed weights of a convolution, or nothing. */
+static tc_dim weights_of(const tc_kernel *k, const tc_program *p) {
+  tc_omp_matmul x;
+  const bool winograd = open_kernel(&x, k, p, NULL) && tc_omp_mm_is_winograd(&x);
+  const tc_dim bytes = winograd ? tc_omp_mm_winograd_bytes(&x) : tc_dim_const(0);
+  close_kernel(&x);
+  return bytes;
+}
+
 static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared, tc_buf *per_thread) {
   tc_omp_matmul x;
   if (open_kernel(&x, k, p, NULL)) tc_omp_mm_chain_scratch(&x, per_thread);
@@ -482,7 +508,7 @@ static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *s
   close_kernel(&x);
 }
 
-/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns.  Per thread: rows of A
+/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed weights of a convolution.  Per thread: rows of A
  * for one block of k, and a block of sums. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread) {
@@ -504,6 +530,6 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   }
   const tc_dim least =
       tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
-  tc_print_dim(p, tc_dim_min(c, whole, least), shared);
+  tc_print_dim(p, tc_dim_max(c, tc_dim_min(c, whole, least), weights_of(k, p)), shared);
   tc_putf(per_thread, "%d", MOST);
 }

@@ -1,7 +1,8 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
  * micro_kernel.c the tiles, operand.c how A and B are read and packed, spans.c the same of a B by parts, lanes.c the loops of that, epilogue.c
- * what becomes of finished tiles, chain.c products of which one makes an operand of the other, helper.c what functions
- * for the drivers begin and end with.  The drivers and the micro-kernels are prelude text (prelude/80_matmul.c to 84). */
+ * what becomes of finished tiles, chain.c products of which one makes an operand of the other, winograd.c convolutions with
+ * fewer multiplications, helper.c what functions for the drivers begin and end with.  The drivers and the micro-kernels are
+ * prelude text (prelude/80_matmul.c to 87). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
 
@@ -103,6 +104,17 @@ void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out);
 void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out);
 /* The accumulators of row m, as results. */
 void tc_omp_mm_put_row_results(tc_omp_matmul *x);
+
+/* winograd.c.  A convolution with windows of 3 x 3 neighbours in f32, of which the parts of n and k say where they are. */
+bool tc_omp_mm_is_winograd(const tc_omp_matmul *x);
+/* Bytes of its transformed weights. */
+tc_dim tc_omp_mm_winograd_bytes(const tc_omp_matmul *x);
+/* The gradient of such a convolution by its weights, of all images. */
+bool tc_omp_mm_is_winograd_gradient(const tc_omp_matmul *x);
+void tc_omp_mm_put_image(tc_omp_matmul *x); /* @NAME@_image, and of a gradient @NAME@_rows */
+/* Declare `w` of the description `g`. */
+void tc_omp_mm_put_winograd(const tc_omp_matmul *x);
+void tc_omp_mm_put_winograd_gradient(const tc_omp_matmul *x);
 
 /* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);

@@ -78,8 +78,16 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   return most;
 }
 
+/* Is A a load of short runs along k, such as a weight turned round, which is contiguous along neither axis? */
+static bool has_short_runs(const tc_omp_matmul *x) {
+  tc_dims *d = tc_graph_dims(x->p->graph);
+  const tc_expr *e = &x->k->expr[x->mm->a.id];
+  return e->kind == TC_EX_LOAD && tc_omp_mm_by_parts(x, x->mm->a, x->ak) && !tc_omp_mm_by_parts(x, x->mm->a, x->am) &&
+         !tc_mm_has_neighbours(d, x->mm, &e->address, x->ak);
+}
+
 bool tc_omp_mm_a_cols(const tc_omp_matmul *x) {
-  return tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am;
+  return has_short_runs(x) || tc_omp_mm_lanes(x, x->mm->a, x->ak, x->am) == x->am;
 }
 
 /* ---- in place -------------------------------------------------------------------------------- */
