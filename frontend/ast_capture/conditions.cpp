@@ -164,9 +164,12 @@ static std::string formatted(StringRef format, llvm::ArrayRef<Value> numbers) {
       text += '%';
       continue;
     }
-    format = format.drop_while([](char c) { return !llvm::isAlpha(c) || StringRef("lhzjtL").contains(c); }).drop_front();
-    const bool known = !numbers.empty() && numbers[0].kind == Value::Scalars && numbers[0].scalar.constant &&
-                       numbers[0].scalar.type->isIntegerType();
+    format =
+        format
+            .drop_while([](char c) { return !llvm::isAlpha(c) || StringRef("lhzjtL").contains(c); })
+            .drop_front();
+    const bool known = !numbers.empty() && numbers[0].kind == Value::Scalars &&
+                       numbers[0].scalar.constant && numbers[0].scalar.type->isIntegerType();
     text += known ? llvm::toString(numbers[0].scalar.integer, 10) : "...";
     if (!numbers.empty()) numbers = numbers.drop_front();
   }
@@ -178,7 +181,8 @@ Value Evaluator::do_tc_fail_as(const CallExpr *e) {
   if (guessing) return Value::of(Value::Null);
   const Value format = evaluate(argument(e, 1));
   std::vector<Value> numbers;
-  for (unsigned i = 2; i < e->getNumArgs() && !failed; i++) numbers.push_back(evaluate(argument(e, i)));
+  for (unsigned i = 2; i < e->getNumArgs() && !failed; i++)
+    numbers.push_back(evaluate(argument(e, i)));
   failed = false; // what cannot be followed is not told
   const bool known = format.kind == Value::String;
   fail(e->getExprLoc(), "this is an error: " + formatted(known ? format.string : "%s", numbers));
@@ -308,14 +312,16 @@ std::string Evaluator::mark_entered() const {
 void Evaluator::fail_to_follow(const char *what, const Value &v, SourceLocation loc,
                                const char *inside, const char *data) {
   if (failed) return;
-  fail(loc, std::string(what) + " depends on a value that is not known at build time");
-  const bool number = v.kind == Value::Scalars && !v.scalar.late;
+  const bool decided_by_data = v.kind == Value::Scalars && v.scalar.late;
+  const bool pointer = v.kind != Value::Scalars && v.kind != Value::Tensors;
+  fail(loc, std::string(what) + " depends on a " + (pointer ? "pointer" : "value") +
+                " that is not known at build time");
   const bool entered = frames.size() > 1;
   if (!entered && !blocks) obstacle.inside = inside;
   obstacle.remedy = remedy_for(v);
   if (!obstacle.remedy.empty()) return;
   if (entered) obstacle.remedy = mark_entered();
-  else obstacle.remedy = number ? "" : data;
+  else obstacle.remedy = decided_by_data ? data : "";
 }
 
 } // namespace tc

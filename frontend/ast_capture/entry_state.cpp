@@ -410,6 +410,13 @@ bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   return a.deref || b.deref || a.root == b.root;
 }
 
+// Whether one is in a local variable of which no pointer knows, and the other is what a pointer leads to.
+static bool is_out_of_reach(const Reading &reading, const Place &a, const Place &b) {
+  const VarDecl *root = (a.deref ? b : a).root;
+  return a.deref != b.deref && root && root->hasLocalStorage() &&
+         !root->getType()->isReferenceType() && !reading.escapes(root);
+}
+
 // That two objects, which may be one, are two: a condition in front of the call compares their addresses.  False: that
 // cannot be asked, or not by so many.
 bool Evaluator::take_apart(const Place &a, const Place &b) {
@@ -432,7 +439,8 @@ Value Evaluator::load_entry(const Place &place, SourceLocation loc) {
   std::string lvalue = place.lvalue();
   for (auto at = stored.rbegin(); at != stored.rend(); ++at) {
     if (at->first.lvalue() == lvalue) return at->second;
-    if (may_alias(context, at->first, place) && !take_apart(at->first, place)) {
+    if (may_alias(context, at->first, place) && !is_out_of_reach(reading, at->first, place) &&
+        !take_apart(at->first, place)) {
       fail(loc, "'" + lvalue + "' is read behind a write to '" + at->first.lvalue() +
                     "', which may be the same memory");
       return {};
@@ -497,7 +505,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   }
   if (!asked || (maybe && asked->deref)) return std::nullopt;
   if (asked->layout) { // as an operand it is a tensor, or the guard fails
-    contents(v.tensor, asked->declared->getLocation());
+    contents(v.tensor, asked->declared ? asked->declared->getLocation() : begins);
     return failed ? std::nullopt : std::optional<bool>(true);
   }
   std::string text = v.kind == Value::Pointer ? asked->text : asked->lvalue();

@@ -290,6 +290,10 @@ private:
   Value do_tc_empty(const clang::CallExpr *e);
   Value filled(const clang::CallExpr *e, const std::optional<tc_type> &type, double value);
   std::optional<tc_type> made_type(const clang::CallExpr *e, unsigned dims_at, unsigned dtype_at);
+  std::optional<tc_type> type_made_of(const Value &list, const Value &dtype,
+                                      clang::SourceLocation loc);
+  std::optional<tc_type> row_major_type(const clang::Expr *layout);
+  Value import_made(Place place, const tc_type &type, clang::SourceLocation loc);
   std::optional<std::vector<Scalar>> numbers_of(const Value &list);
   Value do_tc_zeros_like(const clang::CallExpr *e);
   Value do_tc_ones_like(const clang::CallExpr *e);

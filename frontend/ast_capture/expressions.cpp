@@ -269,7 +269,8 @@ Value Evaluator::evaluate(const Expr *e) {
   depth++;
   Value v = evaluate_one(e->IgnoreParens());
   depth--;
-  if (!failed && v.kind == Value::Scalars && reads_variable(e)) bound_text(v.scalar, e->getExprLoc());
+  if (!failed && v.kind == Value::Scalars && reads_variable(e))
+    bound_text(v.scalar, e->getExprLoc());
   return v;
 }
 
@@ -678,7 +679,9 @@ Value Evaluator::evaluate_initializer(const Expr *e, QualType type) {
 void Evaluator::declare(const VarDecl *variable) {
   QualType type = variable->getType();
   SourceLocation loc = variable->getLocation();
-  if (type->isVariableArrayType()) return fail(loc, "an array whose length is not constant");
+  if (type->isVariableArrayType())
+    return fail(loc, "an array whose length is not constant; give it a constant one, of the most "
+                     "elements that there may be");
   if (type.isVolatileQualified()) return fail(loc, "a volatile variable");
   if (type->isReferenceType() && variable->hasLocalStorage()) {
     if (frames.size() == 1) inner.insert(variable);

@@ -5,6 +5,7 @@
 // So the text is evaluated when the statements begin, maybe more than once.  It is the call of a
 // function that only reads, or else the fields as evaluating such a function gives them.
 #include "frontend/ast_capture/evaluator.h"
+#include "frontend/ast_capture/ownership.h"
 
 #include "frontend/attributes.h"
 
@@ -149,27 +150,6 @@ Value Evaluator::do_tc_dtype_size(const CallExpr *e) {
   return Value::of(integer_constant(llvm::APSInt::getUnsigned(bytes), e->getType()));
 }
 
-Value Evaluator::do_tc_wrap_layout(const CallExpr *e) {
-  SourceLocation loc = e->getExprLoc();
-  Place place;
-  place.text = layout_text(argument(e, 0), place);
-  if (failed) return {};
-  if (!place.shaped) {
-    fail(loc, "the rank of this tensor is not known; write TC_SHAPE(\"f32[N,M]\") behind the "
-              "parameter, member or variable that its layout is made from");
-    return {};
-  }
-  if (maybe) {
-    fail(loc, "whether this layout is read is not known at build time");
-    return {};
-  }
-  place.at_entry = place.layout = place.deref = true;
-  place.type = e->getType();
-  place.declared = place.shaped;
-  place.instance = place.shaped_instance;
-  return import_tensor(place);
-}
-
 // ---- copies of memory ---------------------------------------------------------------------------
 
 // C text of a pointer to data, for use when the statements begin: a local array as it is then, from the
@@ -223,6 +203,45 @@ static TypeFact fact_of(const tc_type &type, const std::string &name) {
   return fact;
 }
 
+// The type of tc_row_major(dims, data, dtype), where it is known without a TC_SHAPE.
+std::optional<tc_type> Evaluator::row_major_type(const Expr *layout) {
+  const auto *call = dyn_cast<CallExpr>(layout->IgnoreParenImpCasts());
+  const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+  if (!callee || !is_library(callee) || callee->getName() != "tc_row_major") return std::nullopt;
+  const Value list = evaluate(argument(call, 0)), dtype = evaluate(argument(call, 2));
+  return failed ? std::nullopt : type_made_of(list, dtype, call->getExprLoc());
+}
+
+// A tensor over memory that is read where it lies, whose type the program makes.
+Value Evaluator::import_made(Place place, const tc_type &type, SourceLocation loc) {
+  place.made =
+      std::make_shared<const TypeFact>(fact_of(type, "data" + std::to_string(storages.size())));
+  Value v = import_tensor(place);
+  const tc_ref x = contents(v.tensor, loc);
+  for (int i = 0; i < type.rank && !failed; i++)
+    if (tc_dim_bad(tc_dim_unify(dims, tc_graph_type(graph, x)->dim[i], type.dim[i])))
+      fail(loc, "internal: the size of memory is not a size");
+  return v;
+}
+
+Value Evaluator::do_tc_wrap_layout(const CallExpr *e) {
+  SourceLocation loc = e->getExprLoc();
+  Place place;
+  place.text = layout_text(argument(e, 0), place);
+  if (failed) return {};
+  auto made = place.shaped ? std::nullopt : row_major_type(argument(e, 0));
+  if (!place.shaped && !made && !failed)
+    fail(loc, "the rank of this tensor is not known; write TC_SHAPE(\"f32[N,M]\") behind the "
+              "parameter, member or variable that its layout is made from");
+  if (maybe && !failed) fail(loc, "whether this layout is read is not known at build time");
+  if (failed) return {};
+  place.at_entry = place.layout = place.deref = true;
+  place.type = e->getType();
+  place.declared = place.shaped;
+  place.instance = place.shaped_instance;
+  return made ? import_made(place, *made, loc) : import_tensor(place);
+}
+
 // C text of tc_ints.
 std::string Evaluator::sizes_text(const tc_type &type) {
   std::string text = "(struct tc_ints){" + std::to_string(type.rank) + ", {";
@@ -248,14 +267,9 @@ Value Evaluator::do_tc_from(const CallExpr *e) {
   Place place;
   place.text = "(tc_row_major)(" + sizes_text(*type) + ", (void *)(" + data + "), (tc_dtype)" +
                std::to_string(type->dtype) + ")";
-  const std::string name = "data" + std::to_string(storages.size());
-  place.made = std::make_shared<const TypeFact>(fact_of(*type, name));
   place.at_entry = place.layout = place.deref = true;
   place.type = e->getType();
-  const tc_ref x = contents(import_tensor(place).tensor, loc);
-  for (int i = 0; i < type->rank && !failed; i++)
-    if (tc_dim_bad(tc_dim_unify(dims, tc_graph_type(graph, x)->dim[i], type->dim[i])))
-      fail(loc, "internal: the size of memory is not a size");
+  const tc_ref x = contents(import_made(place, *type, loc).tensor, loc);
   if (failed) return {};
   ops++;
   return result(build(OP_CONTIGUOUS, {x}, {}, nullptr, e), OP_CONTIGUOUS, nullptr);

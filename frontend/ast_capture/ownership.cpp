@@ -2,6 +2,7 @@
 #include "frontend/ast_capture/ownership.h"
 
 #include "frontend/ast_capture/evaluator.h"
+#include "frontend/ast_capture/lending.h"
 #include "frontend/attributes.h"
 
 namespace tc {
@@ -94,184 +95,12 @@ static bool takes_memory(StringRef name) {
   return name.starts_with("tc_wrap") || name == "tc_row_major";
 }
 
-static bool has_union(QualType type) {
-  type = type.getCanonicalType();
-  if (const auto *array = dyn_cast<ArrayType>(type.getTypePtr()))
-    return has_union(array->getElementType());
-  const auto *record = type->getAs<RecordType>();
-  if (!record) return false;
-  if (record->isUnionType()) return true;
-  return llvm::any_of(record->getDecl()->fields(),
-                      [](const FieldDecl *field) { return has_union(field->getType()); });
-}
-
 static bool is_list_of_tensors(QualType type) {
   return type->isPointerType() && is_tensor_pointer(type->getPointeeType()) &&
          !type->getPointeeType().isConstQualified();
 }
 
-// ---- what is lent to a function -----------------------------------------------------------------
-
 namespace {
-
-// Whether a function of which all is visible keeps nothing and only reads what its parameter leads to: tensors of a list,
-// members of a struct.
-class Lending {
-public:
-  explicit Lending(Owners &owners) : owners(owners) {}
-  bool lends(const CallExpr *call, const Expr *argument);
-
-private:
-  bool reads(const Stmt *s, const ParmVarDecl *parameter);
-  bool is_read(const Expr *pointer);
-  const Stmt *outside(const Stmt *&inner, size_t &at) const;
-
-  Owners &owners;
-  std::vector<const Stmt *> around;
-};
-
-bool Lending::lends(const CallExpr *call, const Expr *argument) {
-  const FunctionDecl *callee = call->getDirectCallee(), *definition = nullptr;
-  if (!callee || isa<CXXMethodDecl>(callee) || !callee->hasBody(definition)) return false;
-  if (definition->hasAttr<WeakAttr>()) return false;
-  const Ownership *inside = owners.of(definition);
-  if (!inside || !inside->contained) return false;
-  for (unsigned i = 0; i < call->getNumArgs() && i < definition->getNumParams(); i++)
-    if (call->getArg(i) == argument)
-      return Lending(owners).reads(definition->getBody(), definition->getParamDecl(i));
-  return false;
-}
-
-bool Lending::reads(const Stmt *s, const ParmVarDecl *parameter) {
-  if (!s) return true;
-  const auto *ref = dyn_cast<DeclRefExpr>(s);
-  if (ref && ref->getDecl() == parameter) return is_read(ref);
-  around.push_back(s);
-  const bool all =
-      llvm::all_of(s->children(), [&](const Stmt *child) { return reads(child, parameter); });
-  around.pop_back();
-  return all;
-}
-
-// What stands around an expression but parentheses and casts between pointers; `inner`: its operand.
-const Stmt *Lending::outside(const Stmt *&inner, size_t &at) const {
-  while (at) {
-    const Stmt *outer = around[--at];
-    const auto *cast = dyn_cast<CastExpr>(outer);
-    if (!isa<ParenExpr>(outer) && !(cast && cast->getCastKind() == CK_NoOp)) return outer;
-    inner = outer;
-  }
-  return nullptr;
-}
-
-static bool loads(const Stmt *s) {
-  const auto *cast = dyn_cast_or_null<CastExpr>(s);
-  return cast && cast->getCastKind() == CK_LValueToRValue &&
-         (is_tensor_pointer(cast->getType()) || cast->getType()->isArithmeticType());
-}
-
-bool Lending::is_read(const Expr *pointer) {
-  const Stmt *inner = pointer;
-  size_t at = around.size();
-  const auto *value = dyn_cast_or_null<CastExpr>(outside(inner, at));
-  if (!value || value->getCastKind() != CK_LValueToRValue) return false;
-  inner = value;
-  const Stmt *use = outside(inner, at);
-  if (const auto *call = dyn_cast_or_null<CallExpr>(use))
-    return is_library(call->getDirectCallee()) || lends(call, dyn_cast<Expr>(inner));
-  const auto *element = dyn_cast_or_null<ArraySubscriptExpr>(use);
-  const auto *op = dyn_cast_or_null<UnaryOperator>(use);
-  const auto *member = dyn_cast_or_null<MemberExpr>(use);
-  if ((element && element->getBase() == inner) || member || (op && op->getOpcode() == UO_Deref)) {
-    inner = use;
-    return loads(outside(inner, at));
-  }
-  const auto *cast = dyn_cast_or_null<CastExpr>(use);
-  const auto *asked = dyn_cast_or_null<BinaryOperator>(use);
-  const auto *choice = dyn_cast_or_null<ConditionalOperator>(use);
-  return (op && op->getOpcode() == UO_LNot) || isa_and_nonnull<IfStmt>(use) ||
-         (asked && (asked->isLogicalOp() || asked->isComparisonOp())) ||
-         (choice && choice->getCond() == inner) ||
-         (cast && cast->getCastKind() == CK_PointerToBoolean);
-}
-
-// ---- which local variables are the body's alone -------------------------------------------------
-
-class Uses {
-public:
-  Uses(Owners &owners, const FunctionDecl *function, std::set<const VarDecl *> &shared)
-      : owners(owners), shared(shared) {
-    look(function->getBody());
-  }
-
-private:
-  void look(const Stmt *s);
-  void mention(const DeclRefExpr *ref);
-  bool is_borrowed(size_t at) const;
-  bool is_lent(size_t at) const;
-
-  Owners &owners;
-  std::set<const VarDecl *> &shared;
-  std::vector<const Stmt *> around;
-};
-
-void Uses::look(const Stmt *s) {
-  if (!s || isa<UnaryExprOrTypeTraitExpr>(s)) return;
-  if (const auto *ref = dyn_cast<DeclRefExpr>(s)) return mention(ref);
-  around.push_back(s);
-  for (const Stmt *child : s->children()) look(child);
-  around.pop_back();
-}
-
-// Whether the pointer or the struct around[at] is an argument of a function of the library, which
-// keeps none.
-bool Uses::is_borrowed(size_t at) const {
-  while (at && (isa<CastExpr>(around[at - 1]) || isa<ParenExpr>(around[at - 1]))) at--;
-  const auto *call = at ? dyn_cast<CallExpr>(around[at - 1]) : nullptr;
-  return call && is_library(call->getDirectCallee());
-}
-
-// Whether the pointer around[at] is an argument that Lending knows of.
-bool Uses::is_lent(size_t at) const {
-  while (at && (isa<CastExpr>(around[at - 1]) || isa<ParenExpr>(around[at - 1]))) at--;
-  const auto *call = at ? dyn_cast<CallExpr>(around[at - 1]) : nullptr;
-  return call && Lending(owners).lends(call, dyn_cast<Expr>(around[at]));
-}
-
-// Fine are reading and writing of what is in the variable.
-void Uses::mention(const DeclRefExpr *ref) {
-  const auto *variable = dyn_cast<VarDecl>(ref->getDecl());
-  if (!variable || !variable->hasLocalStorage() || shared.count(variable)) return;
-  const Expr *e = ref;
-  size_t at = around.size();
-  for (; at; at--) {
-    const auto *outer = dyn_cast<Expr>(around[at - 1]);
-    const auto *member = dyn_cast_or_null<MemberExpr>(outer);
-    const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(outer);
-    const auto *element = dyn_cast_or_null<ArraySubscriptExpr>(outer);
-    if (cast && cast->getCastKind() == CK_ArrayToPointerDecay &&
-        (is_borrowed(at - 1) || is_lent(at - 1)))
-      return;
-    const bool inside = (outer && isa<ParenExpr>(outer)) || (member && !member->isArrow()) ||
-                        (cast && cast->getCastKind() == CK_ArrayToPointerDecay) ||
-                        (element && isa<ImplicitCastExpr>(e) && element->getBase() == e);
-    if (!inside) break;
-    e = outer;
-  }
-  const Stmt *use = at ? around[at - 1] : nullptr;
-  const bool whole = !e->getType()->isPointerType() || e->isGLValue(); // no array that decayed
-  if (const auto *cast = dyn_cast_or_null<ImplicitCastExpr>(use))
-    if (cast->getCastKind() == CK_LValueToRValue && !has_union(variable->getType()) &&
-        (!e->getType()->isRecordType() || is_borrowed(at - 1)))
-      return;
-  if (const auto *op = dyn_cast_or_null<BinaryOperator>(use))
-    if (op->isAssignmentOp() && op->getLHS() == e && whole) return;
-  if (const auto *op = dyn_cast_or_null<UnaryOperator>(use))
-    if (op->isIncrementDecrementOp() ||
-        (op->getOpcode() == UO_AddrOf && (is_borrowed(at - 1) || is_lent(at - 1))))
-      return;
-  shared.insert(variable);
-}
 
 // ---- where tensors leave ------------------------------------------------------------------------
 
@@ -283,7 +112,7 @@ public:
 
 private:
   // What becomes of the value of an expression.
-  enum Fate { Looked, Kept, Result };
+  enum Fate { Looked, Kept, Result, Member }; // Member: of a helper's result, a struct
   enum Callee { Library, System, Followed, Spilling, Unseen };
 
   void statement(const Stmt *s);
@@ -299,12 +128,17 @@ private:
   void system_call(const CallExpr *e, const FunctionDecl *callee, Fate fate);
   bool leaves(const Expr *e);
   bool stays_in(const Expr *lvalue) const;
+  Fate fate_in(const VarDecl *object, QualType type) const;
+  bool is_lent(const CallExpr *e, const Expr *arg) const;
   bool fills_own(const Expr *list_of_tensors) const;
   Callee kind_of(const CallExpr *e);
   void refuse(const std::string &why) {
     if (out.obstacle.empty()) out.obstacle = why;
   }
   template <class Parts> void exit(Exit::Kind kind, const Expr *e, Parts inside);
+  bool helps() const {
+    return !owners.has_scope(function);
+  } // Its text stays; who calls it owns what it makes.
 
   Owners &owners;
   const FunctionDecl *function;
@@ -374,24 +208,26 @@ bool Reader::leaves(const Expr *e) {
 
 void Reader::expression(const Expr *e, Fate fate) {
   if (fate == Looked || !is_tensor_pointer(e->getType()) || !leaves(e)) return parts(e, fate);
+  if (fate == Member) {
+    const auto *made = dyn_cast<CallExpr>(source_of(e));
+    out.gives = true;
+    out.passes |=
+        !made || !is_library(made->getDirectCallee()) || !makes_result(made->getDirectCallee());
+    return parts(e, Looked);
+  }
   exit(fate == Result ? Exit::Returned : Exit::HandedOut, e, [&] { parts(e, Looked); });
 }
 
-// Whether what is assigned to it stays in the body.
+// Whether a tensor that is assigned to it stays in the body.
 bool Reader::stays_in(const Expr *lvalue) const {
-  const Expr *e = lvalue->IgnoreParens();
-  if (!is_tensor_pointer(e->getType())) return false;
-  for (;;) {
-    const auto *member = dyn_cast<MemberExpr>(e);
-    const auto *element = dyn_cast<ArraySubscriptExpr>(e);
-    if (member && member->isArrow()) return false;
-    if (member) e = member->getBase()->IgnoreParens();
-    else if (element && element->getBase()->IgnoreParenImpCasts()->getType()->isArrayType())
-      e = element->getBase()->IgnoreParenImpCasts();
-    else break;
-  }
-  const auto *ref = dyn_cast<DeclRefExpr>(e);
-  return ref && out.holds(dyn_cast<VarDecl>(ref->getDecl()));
+  return is_tensor_pointer(lvalue->getType()) && out.holds(object_of(lvalue));
+}
+
+// Of what is put in an object: members that are tensors or structs of them can be followed.
+Reader::Fate Reader::fate_in(const VarDecl *object, QualType type) const {
+  if (!is_tensor_pointer(type) && !has_tensors(type)) return Kept;
+  if (out.holds(object)) return Looked;
+  return helps() && out.returns(object) ? Member : Kept;
 }
 
 // An object; fate: of what is read there.
@@ -427,7 +263,7 @@ void Reader::handed(const Expr *e, Fate fate) {
 void Reader::binary(const BinaryOperator *e, Fate fate) {
   if (e->isAssignmentOp()) {
     place(e->getLHS(), Looked);
-    return expression(e->getRHS(), stays_in(e->getLHS()) ? Looked : Kept);
+    return expression(e->getRHS(), fate_in(object_of(e->getLHS()), e->getType()));
   }
   const bool asks = e->isComparisonOp() || e->isLogicalOp();
   expression(e->getLHS(), asks || e->getOpcode() == BO_Comma ? Looked : fate);
@@ -458,8 +294,11 @@ void Reader::parts(const Expr *e, Fate fate) {
     return expression(choice->getFalseExpr(), fate);
   }
   if (const auto *made = dyn_cast<InitListExpr>(e)) {
-    for (const Expr *each : made->inits())
-      if (each) expression(each, fate);
+    for (const Expr *each : made->inits()) {
+      const bool followed =
+          each && (is_tensor_pointer(each->getType()) || has_tensors(each->getType()));
+      if (each) expression(each, followed ? fate : Kept);
+    }
     return;
   }
   if (const auto *made = dyn_cast<CompoundLiteralExpr>(e))
@@ -544,9 +383,24 @@ static bool calls(const Stmt *s) {
   return s && (isa<CallExpr>(s) || llvm::any_of(s->children(), calls));
 }
 
+// Whether an argument is a struct, or a list that stands there, of tensors that the function only reads.
+bool Reader::is_lent(const CallExpr *e, const Expr *arg) const {
+  const bool literal = isa<CompoundLiteralExpr>(arg->IgnoreParenImpCasts());
+  const bool list = literal && arg->getType()->isPointerType() &&
+                    is_tensor_pointer(arg->getType()->getPointeeType());
+  return (list || has_tensors(arg->getType())) && lends(owners, e, arg);
+}
+
+// What a function makes that returns a struct is the body's where that stays there; elsewhere nobody hands its members out.
 void Reader::call(const CallExpr *e, Fate fate) {
   const FunctionDecl *callee = e->getDirectCallee();
-  const Callee kind = kind_of(e);
+  Callee kind = kind_of(e);
+  const bool gives = kind == Followed && gives_struct(owners, e);
+  if (gives && (fate == Kept || function->getLangOpts().CPlusPlus)) kind = Unseen;
+  if (gives && fate == Member) {
+    out.gives = true;
+    out.passes |= passes_arguments(owners, e);
+  }
   if (kind == Library) {
     for (const Expr *arg : e->arguments())
       if (is_list_of_tensors(arg->getType()) && !fills_own(arg))
@@ -556,9 +410,12 @@ void Reader::call(const CallExpr *e, Fate fate) {
   if (kind == System) return system_call(e, callee, fate);
   out.makes |= kind == Followed || kind == Spilling;
   stored_inside |= scopes && kind == Spilling;
-  const Fate of_tensors = e->getType()->isPointerType() ? fate : Looked;
-  for (const Expr *arg : e->arguments())
-    if (kind != Unseen) handed(arg, is_tensor_pointer(arg->getType()) ? of_tensors : Kept);
+  const Fate of_tensors = e->getType()->isPointerType() || gives ? fate : Looked;
+  for (const Expr *arg : e->arguments()) {
+    const bool followed =
+        is_tensor_pointer(arg->getType()) || (kind == Followed && is_lent(e, arg));
+    if (kind != Unseen) handed(arg, followed ? of_tensors : Kept);
+  }
   if (kind != Unseen) return;
   if (function->getLangOpts().CPlusPlus && !e->getType()->isVoidType() &&
       (!e->getType()->isScalarType() || e->isGLValue()))
@@ -582,9 +439,7 @@ void Reader::declare(const VarDecl *variable) {
       expression(sized->getSizeExpr(), Looked);
   if (type.isDestructedType()) refuse("it has a variable with a destructor");
   if (!variable->hasInit() || !variable->hasLocalStorage()) return;
-  const Expr *value = variable->getInit();
-  const bool stays = is_tensor_pointer(type) || isa<InitListExpr>(value->IgnoreParens());
-  handed(value, stays && out.holds(variable) ? Looked : Kept);
+  handed(variable->getInit(), fate_in(variable, type));
 }
 
 // `last`: what becomes of the value of the last statement.
@@ -614,8 +469,9 @@ void Reader::statement(const Stmt *s) {
   }
   if (const auto *result = dyn_cast<ReturnStmt>(s)) {
     const Expr *value = result->getRetValue();
-    if (value) handed(value, is_tensor_pointer(value->getType()) ? Result : Kept);
-    return;
+    if (!value) return;
+    const bool member = helps() && has_tensors(value->getType());
+    return handed(value, is_tensor_pointer(value->getType()) ? Result : member ? Member : Kept);
   }
   if (isa<IfStmt>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||
       isa<SwitchStmt>(s) || isa<SwitchCase>(s)) {
@@ -636,7 +492,7 @@ void Reader::run() {
       isa<CXXDestructorDecl>(function) || function->isTemplated() || function->isConstexpr())
     return refuse("internal: no function of the usual form");
   out.own = !body->body_empty() && opens_rest(body->body_front());
-  Uses(owners, function, out.shared);
+  out.escapes = escapes_of_locals(owners, function);
   block(body, Looked);
   if (stored_inside && kept_inside)
     refuse("inside of a TC_SCOPE it keeps tensors, and hands some to where they may stay");

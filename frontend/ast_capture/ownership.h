@@ -30,20 +30,41 @@ struct Exit {
   std::vector<Exit> inside;
 };
 
+// How far what is put in a local variable goes.
+enum class Escape {
+  None,   // nobody else looks into the variable
+  Result, // it leaves as the result of the function, a struct
+  Shared  // others may look into it
+};
+
 struct Ownership {
   std::string obstacle; // why the body can have no scope of its own; "": it can
   bool makes = false;   // there is something to free
   bool own = false;     // it begins with TC_FUNCTION_SCOPE
   bool contained =
       false; // what is made in there can leave as the result only, and no argument is kept
-  std::vector<Exit> exits;                 // in the order of the text
-  std::set<const clang::VarDecl *> shared; // local variables that others may look into
+  bool gives =
+      false; // the result is a struct, and has tensors in it that were made there or are arguments
+  bool passes = false;     // arguments among them, or whatever else is no new tensor
+  std::vector<Exit> exits; // in the order of the text
+  std::map<const clang::VarDecl *, Escape>
+      escapes; // of local variables that are not the function's own
 
   bool wanted() const { return makes && !own; }
   // Whether it is an object of the body's own: C++'s references are names of others.
   bool holds(const clang::VarDecl *variable) const {
-    return variable && variable->hasLocalStorage() && !variable->getType()->isReferenceType() &&
-           !shared.count(variable);
+    return is_object(variable) && !escapes.count(variable);
+  }
+  // Whether it is one that leaves as the result and no other way.
+  bool returns(const clang::VarDecl *variable) const {
+    if (!is_object(variable)) return false;
+    auto at = escapes.find(variable);
+    return at != escapes.end() && at->second == Escape::Result;
+  }
+
+private:
+  static bool is_object(const clang::VarDecl *variable) {
+    return variable && variable->hasLocalStorage() && !variable->getType()->isReferenceType();
   }
 };
 

@@ -75,17 +75,22 @@ std::optional<tc_type> Evaluator::made_type(const CallExpr *e, unsigned dims_at,
                                             unsigned dtype_at) {
   Value list = evaluate(argument(e, dims_at)), dtype = evaluate(argument(e, dtype_at));
   if (failed) return std::nullopt;
+  auto type = type_made_of(list, dtype, e->getExprLoc());
+  if (!type && !failed) fail(e->getExprLoc(), "rank and dtype have to be known at build time");
+  return type;
+}
+
+// Likewise; none without failing where the rank or the dtype is not known.
+std::optional<tc_type> Evaluator::type_made_of(const Value &list, const Value &dtype,
+                                               SourceLocation loc) {
   auto sizes_given = numbers_of(list);
   auto d = dtype.kind == Value::Scalars ? as_constant(dtype.scalar) : std::nullopt;
-  if (!sizes_given || !d || *d < 0 || *d >= TC_DTYPE_COUNT) {
-    fail(e->getExprLoc(), "rank and dtype have to be known at build time");
-    return std::nullopt;
-  }
+  if (!sizes_given || !d || *d < 0 || *d >= TC_DTYPE_COUNT) return std::nullopt;
   tc_type type = {};
   type.dtype = static_cast<uint8_t>(*d);
   type.rank = static_cast<uint8_t>(sizes_given->size());
   for (size_t i = 0; i < sizes_given->size() && !failed; i++) {
-    type.dim[i] = as_dim((*sizes_given)[i], e->getExprLoc());
+    type.dim[i] = as_dim((*sizes_given)[i], loc);
     if (!failed && !tc_dim_is_const(type.dim[i]))
       tc_dim_assume_range(dims, type.dim[i], 0, INT64_MAX / 8);
   }

@@ -56,7 +56,7 @@ TC_COMPILE tc_tensor *refused(X) { return of_three(x); }
 static tc_tensor *unset_axis(const tc_tensor *x) { tc_ints axes; axes.n = 1; return tc_sum(x, axes, false); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:95: remark: 'unset_list' not compiled: 'axes' is not a number that is followed
 TC_COMPILE tc_tensor *unset_list(M) { return unset_axis(x); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:46: note: 'unset_axis' is called here
+// CHECK-DAG: messages.c:[[#@LINE-1]]:46: {{note|remark}}: 'unset_axis' is called here
 static tc_tensor *longer(tc_tensor *y) {
   for (int i = 0; i < 2000; i++) y = tc_sin(y);
   for (int i = 0; i < 2000; i++) y = tc_sin(y);

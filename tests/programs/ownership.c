@@ -214,6 +214,83 @@ TC_COMPILE static tc_tensor *list_of_list(X, tc_tensor **out) {
   return tc_neg(list[0]);
 }
 
+/* Structs as numbers of two parts: by value, as arguments and results. */
+static struct pair scaled(struct pair p, double s) { return (struct pair){tc_mul_s(p.a, s), tc_add(p.b, p.a)}; }
+static tc_tensor *joined(struct pair p) {
+  const tc_tensor *list[] = {p.a, p.b};
+  return tc_concat(list, 2, 0);
+}
+TC_COMPILE static tc_tensor *by_value(X, int n) {
+  struct pair p = {tc_exp(x), tc_sin(x)}, q = scaled(p, 2);
+  for (int i = 0; i < n; i++) q = scaled(q, 0.5);
+  if (n > 2) q.b = tc_neg(q.b);
+  return joined(q);
+}
+TC_COMPILE static struct pair by_value_out(X, int n) {
+  struct pair p = {tc_exp(x), tc_sin(x)}, q = scaled(p, n);
+  if (n > 2) q.b = tc_neg(p.b);
+  return q;
+}
+TC_COMPILE static void by_value_stored(X, struct pair *out, int n) {
+  struct pair p = {tc_exp(x), tc_sin(x)};
+  if (n > 2) p.b = tc_neg(p.a);
+  struct pair q = scaled(p, n);
+  *out = q;
+}
+
+/* What a helper was given leaves with its result: where that stays in the body, and where it does not. */
+static struct pair swapped(struct pair p) {
+  struct pair r;
+  r.a = p.b, r.b = p.a;
+  return r;
+}
+static struct pair product(struct pair p, struct pair q) {
+  struct pair r = scaled(swapped(p), 3);
+  r.b = tc_add(r.b, q.a);
+  return r;
+}
+static struct pair of(const tc_tensor *x, double s) { return scaled((struct pair){tc_mul_s(x, s), tc_cos(x)}, s); }
+TC_COMPILE static tc_tensor *by_value_nested(X, int n) {
+  struct pair q = product(of(x, 2), swapped(of(x, 0.5))), r = q;
+  for (int i = 0; i < n; i++) r = product(r, swapped((struct pair){tc_exp(x), r.a}));
+  return n ? tc_add(joined(r), joined(q)) : swapped(r).a;
+}
+TC_COMPILE static void by_value_passed_on(X, struct pair *out, int n) {
+  struct pair p = {tc_exp(x), tc_sin(x)}, q = {NULL, NULL};
+  if (n == 1) *out = swapped(p);
+  if (n == 2) *out = q = swapped(p);
+  if (n == 3) q = p, *out = q;
+  if (n == 4) *out = n > 2 ? swapped(p) : p;
+}
+TC_COMPILE static struct pair by_value_result(X, int n) {
+  struct pair p = {tc_exp(x), tc_sin(x)}, q;
+  if (n == 1) return q = swapped(p);
+  if (n == 2) return swapped(swapped(p));
+  q.a = p.b, q.b = p.a;
+  return q;
+}
+
+/* A struct without tensors, from a helper. */
+struct box {
+  void *data;
+  int64_t rows, columns;
+};
+static inline tc_layout layout_of(const struct box *b) { return tc_row_major(TC_DIMS(b->rows, b->columns), b->data, TC_F32); }
+static inline tc_tensor *view(const struct box *b) { return tc_wrap_layout(layout_of(b)); }
+TC_COMPILE static tc_tensor *of_box(const struct box *b TC_SHAPE("f32[N,M]"), int n) {
+  tc_tensor *h = view(b);
+  for (int i = 0; i < n; i++) h = tc_add(h, view(b));
+  return tc_exp(h);
+}
+
+/* Memory that leaves by way of a struct. */
+TC_COMPILE static const float *memory_in_struct(X) {
+  struct {
+    const float *data;
+  } s = {tc_cdata(tc_exp(x))};
+  return s.data;
+}
+
 /* ---- calls ---- */
 
 enum { TIMES = 200 };
@@ -323,11 +400,42 @@ static void call(int which, tc_tensor *x) {
   case 32:
     give(list_of_list(x, &a)), give(a);
     break;
+  case 33:
+  case 34:
+    give(by_value(x, 3 * (which - 33)));
+    break;
+  case 35:
+    p = by_value_out(x, 2), give(p.a), give(p.b);
+    break;
+  case 36:
+  case 37:
+    by_value_stored(x, &p, which - 35), give(p.a), give(p.b);
+    break;
+  case 38:
+  case 39:
+  case 40:
+    give(by_value_nested(x, which - 38));
+    break;
+  case 41:
+  case 42:
+  case 43:
+  case 44:
+    by_value_passed_on(x, &p, which - 40), give(p.a), give(p.b);
+    break;
+  case 45:
+  case 46:
+  case 47:
+    p = by_value_result(x, which - 44), give(p.a), give(p.b);
+    break;
+  case 48:
+  case 49:
+    give(of_box(&(struct box){tc_data(x), 6, 4}, which - 48));
+    break;
   default:
     CHECK(false);
   }
 }
-enum { CALLS = 33 };
+enum { CALLS = 50 };
 
 /* What they hold is what it was in the first way of calling. */
 static void check(int which, tc_tensor *x, double sum[CALLS], bool first) {
@@ -358,13 +466,20 @@ int main(void) {
     tc_set_enabled(way == 0);
     for (int which = 0; which < CALLS; which++) check(which, x, fit, way == 0);
     for (int which = 0; which < CALLS; which++)
-      if (which != 23) check(which, wide, strided, way == 0);
+      if (which != 23 && which < 48) check(which, wide, strided, way == 0);
   }
   /* With a scope around: results are its. */
   const size_t before = tc_memory().live;
   for (int which = 0; which < CALLS; which++) TC_SCOPE {
       pooled = 0;
       call(which, x);
+    }
+  for (int way = 0; way < 2; way++)
+    TC_SCOPE {
+      tc_set_enabled(way == 0);
+      const float *memory = memory_in_struct(x);
+      tc_zeros(tc_shape(x), TC_F32);
+      CHECK(memory[0] > 0);
     }
   CHECK(tc_memory().live == before);
   tc_free(x), tc_free(wide);

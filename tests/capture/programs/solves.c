@@ -89,7 +89,7 @@ int main(void) {
   return finish();
 }
 // CHECK-DAG: remark: 'solve' compiled: 96 ops in {{[0-9]+}} kernel{{s?}}, 3 segments 
-// CHECK-DAG: remark: graph break in 'solve': the branch depends on a value that is not known at build time
+// CHECK-DAG: remark: graph break in 'solve': the branch depends on a pointer that is not known at build time
 // CHECK-DAG: remark: 'eliminate' compiled: 80 ops in {{[0-9]+}} kernel{{s?}} [
 // CHECK-DAG: eliminate {{.*}} 2 0 0 
 // CHECK-DAG: solve {{.*}} 4 0 0 
