@@ -518,7 +518,7 @@ class Ops:
         if len(x.shape) > 4:
             return None
         of = dict(zip(letters, x.shape)) | {"k": y.shape[0]}
-        left = [c for c in letters if self.r.random() < 0.8] + ["k"] * (self.r.random() < 0.85)
+        left = list(letters) + ["k"] * (self.r.random() < 0.85)
         self.r.shuffle(left)
         return self.make(f'tc_einsum("{letters}{j},k{j}->{"".join(left)}", (const tc_tensor *[]){{%0, %1}}, 2)', [x, y], x.dtype, [of[c] for c in left])
 
