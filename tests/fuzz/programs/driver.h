@@ -5,6 +5,9 @@
 #include <assert.h>
 #include <math.h>
 #include <tcompile.h>
+#include <tcompile/nn.h>
+#include <tcompile/optim.h>
+#include <tcompile/statistics.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@ from program import ALIKE, FORMS, Program
 from values import COARSE, FLOATS, Effect, Value, c_dtype
 
 # What reads the type of a tensor, and none of its elements.
-TYPES_ONLY = re.compile(r"tc_(?:zeros_like|ones_like|full_like|shape|size|numel|rank)\(%\d")
+TYPES_ONLY = re.compile(r"tc_(?:zeros_like|ones_like|full_like|rand_like|randn_like|shape|size|numel|rank)\(%\d")
 # Terms of what is differentiated: the sum of a softmax or of a norm would be constant.
 TERMS = ("tc_sum(tc_square(%0), TC_ALL, false)", "tc_mean(tc_sin(%0), TC_ALL, false)", "tc_sum(tc_mul(%0, tc_tanh(%0)), TC_ALL, false)",
          "tc_sum(tc_mul(%0, tc_randn(tc_shape(%0), 5, TC_F32)), TC_ALL, false)", "tc_logsumexp(%0, TC_ALL, false)")
@@ -24,7 +24,7 @@ MADE, WRITES = re.compile(r"TC_(?:F16|BF16|F32)\)$"), re.compile(r"tc_[a-z0-9_]+
 # In 16 bits operands may be right there.
 KINKS = re.compile(r"tc_(?:clamp|maximum|minimum|max|min|relu|abs|leaky|elu|hard)")
 # What may not move with its operands.
-CONSTANT = re.compile(r"tc_item\(|tc_at\(|tc_fill_\(|tc_zero_\(|tc_copy_\(|^tc_detach|TC_NO_GRAD|tc_cast\(%0, TC_(?:[IU]|BOOL)")
+CONSTANT = re.compile(r"tc_item\(|tc_at\(|tc_fill_\(|tc_zero_\(|tc_copy_\(|^tc_detach|TC_NO_GRAD|tc_cast\(%0, TC_(?:[IU]|BOOL)|tc_histc\(|tc_grid_sample\(%0, %1, TC_NEAREST")
 
 
 class Gradients(Program):

@@ -74,7 +74,7 @@ class InPlace:
             return self.copied(x, y)
         if x.dtype in INTS:
             return f"tc_{r.choice(BITS + DIVISIONS)}_(%0, %1)", [x, y], True
-        op = r.choice(["pow_", "fma_", "lerp_", "hypot_", "atan2_", "copysign_"] + [f"{d}_" for d in DIVISIONS] * exact)
+        op = r.choice(["pow_", "fma_", "lerp_", "hypot_", "logaddexp_", "atan2_", "copysign_"] + [f"{d}_" for d in DIVISIONS] * exact)
         if op in ("pow_", "atan2_"):
             base, other = ("0.25", "tc_tanh(%1)") if op == "pow_" else ("1", "%1")
             return f"tc_{op}(tc_add_s_(tc_abs_(%0), {base}), {other})", [x, y], False

@@ -3,12 +3,12 @@ from sizes import half, less_one, plus, size, times, value
 from values import FLOATS, INTS, c_dtype, ints
 
 SMOOTH = ("square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh "
-          "asinh acosh atanh erf erfc sigmoid silu gelu gelu_tanh softplus mish hardswish hardsigmoid").split()
+          "asinh acosh atanh erf erfc sinc sigmoid silu gelu gelu_tanh softplus mish hardswish hardsigmoid").split()
 POLES = "sqrt rsqrt reciprocal log log2 log10 log1p acosh atanh".split()
 EXACT = "neg abs relu relu6 contiguous".split()      # of exact operands exact
 JUMPS = "sign floor ceil round trunc".split()        # on exact operands only: rounding would tip them
 TESTS = "isnan isinf isfinite logical_not".split()
-ARITHMETIC = "add sub mul div atan2 hypot copysign".split()
+ARITHMETIC = "add sub mul div atan2 hypot logaddexp copysign".split()
 COMPARE = "eq ne lt le gt ge logical_and logical_or logical_xor".split()
 DIVISIONS = "floor_div remainder fmod".split()
 BITS = "bit_and bit_or bit_xor shl shr".split()
@@ -19,10 +19,10 @@ SCALARS = "add_s sub_s rsub_s mul_s div_s rdiv_s pow_s leaky_relu elu lerp fma".
 REDUCTIONS = "sum prod mean var std var_mean logsumexp norm cumsum cumprod scatter_add matmul linear outer einsum".split()
 NETWORKS = "softmax log_softmax layer_norm rms_norm batch_norm cross_entropy nll mse bce_with_logits".split()
 # What correct implementations may round differently; the others are exact, of exact operands at least.
-ELEMENTWISE = SMOOTH + "add sub mul div atan2 hypot pow".split() + SCALARS
+ELEMENTWISE = SMOOTH + "add sub mul div atan2 hypot logaddexp pow".split() + SCALARS
 ROUNDED = ELEMENTWISE + ["randn"] + REDUCTIONS + NETWORKS + [f"{op}_" for op in ELEMENTWISE]
 # The logarithm of a sum near 1 is off by a rounding of the sum, however small it is.
-OF_LOGS = "log_softmax logsumexp cross_entropy bce_with_logits".split()
+OF_LOGS = "log_softmax logsumexp logaddexp cross_entropy bce_with_logits".split()
 C_TYPES = {"f32": "float", "f64": "double"}
 VIEWS = "transpose permute slice slice select flip unfold unsqueeze flatten expand reshape repeat squeeze contiguous".split()
 
@@ -126,6 +126,7 @@ class Ops:
         if op == "fma":
             return self.make("tc_fma(%0, %1, %2)", [x, y, self.partner(x) or y], x.dtype, x.shape)
         m = self.pick(lambda v: v.dtype == "bool" and v.shape == x.shape)
+        m = m or self.pick(lambda v: v.dtype == "bool" and v.shape and v.shape == x.shape[len(x.shape) - len(v.shape):])
         if not m:
             return None
         if op == "where":
@@ -454,27 +455,34 @@ class Ops:
         return total
 
     def index(self):
-        x = self.pick(lambda v: v.shape and isinstance(v.shape[0], int) and v.shape[0] > 0)
+        """Elements along an axis, by operands that say which."""
+        x = self.pick(lambda v: any(isinstance(d, int) and d > 0 for d in v.shape))
         if not x:
             return None
-        op = self.r.choice(("index_select", "embedding", "gather", "one_hot", "scatter", "scatter_add"))
-        m = size("M")
-        shape = x.shape if op in ("gather", "scatter", "scatter_add") else (m,)
-        i = self.pick(lambda v: v.values == "index" and v.bound <= x.shape[0] and v.shape == shape)
-        i = i or self.parameter(self.r.choice(("i64", "i32")), shape, "index", x.shape[0])
+        s = x.shape
+        a = self.r.choice([i for i, d in enumerate(s) if isinstance(d, int) and d > 0])
+        op, m = self.r.choice(("index_select", "embedding", "gather", "one_hot", "scatter", "scatter_add")), size("M")
+        whole = op in ("gather", "scatter", "scatter_add")
+        shape = (s[:a] + (m,) + s[a + 1:] if self.r.random() < 0.3 else s) if whole else (m,)
+        i = self.pick(lambda v: v.values == "index" and v.bound <= s[a] and v.shape == shape)
+        i = i or self.parameter(self.r.choice(("i64", "i32")), shape, "index", s[a])
         if not i:
             return None
+        at = self.r.choice((a, a - len(s)))
         if op == "one_hot":
             classes = max(9, i.bound)
             return self.make(f"tc_one_hot(%0, {classes})", [i], "i64", i.shape + (classes,))
         if op == "embedding":
-            return len(x.shape) == 2 and self.make("tc_embedding(%0, %1)", [x, i], x.dtype, (m,) + x.shape[1:], x.exact) or None
+            return len(s) == 2 and a == 0 and self.make("tc_embedding(%0, %1)", [x, i], x.dtype, (m,) + s[1:], x.exact) or None
         if op == "index_select":
-            return self.make("tc_index_select(%0, 0, %1)", [x, i], x.dtype, (m,) + x.shape[1:], x.exact)
+            return self.make(f"tc_index_select(%0, {at}, %1)", [x, i], x.dtype, s[:a] + (m,) + s[a + 1:], x.exact)
         if op == "gather":
-            return self.make("tc_gather(%0, 0, %1)", [x, i], x.dtype, x.shape, x.exact)
-        y = x if self.chooses(indices=True) else self.pick(lambda v: v.dtype == x.dtype and v.shape == x.shape)
-        return self.make(f"tc_{op}(%0, 0, %1, %2)", [x, i, y], x.dtype, x.shape, x.exact and y.exact and op == "scatter")
+            return self.make(f"tc_gather(%0, {at}, %1)", [x, i], x.dtype, shape, x.exact)
+        like = self.pick(lambda v: v.dtype == x.dtype and v.shape == shape)
+        y = x if self.chooses(indices=True) and shape == s else like
+        if not y or (self.chooses(indices=True) and y is not x):
+            return None
+        return self.make(f"tc_{op}(%0, {at}, %1, %2)", [x, i, y], x.dtype, s, x.exact and y.exact and op == "scatter")
 
     # ---- products and networks
 
@@ -500,11 +508,19 @@ class Ops:
         if not y:
             return None
         if op == "einsum":
-            if len(x.shape) != 2:
-                return None
-            return self.make('tc_einsum("ij,kj->ki", (const tc_tensor *[]){%0, %1}, 2)', [x, y], x.dtype, (y.shape[0], x.shape[0]))
+            return self.einsum(x, y)
         bias = self.pick(lambda v: v.dtype == x.dtype and v.shape == y.shape[:1])
         return self.make(f"tc_linear(%0, %1, {'%2' if bias else 'NULL'})", [x, y] + [bias] * bool(bias), x.dtype, x.shape[:-1] + y.shape[:1])
+
+    def einsum(self, x, y):
+        """x[..,j] and y[k,j] summed over j, or over more, with axes in any order."""
+        letters, j = "abcd"[:len(x.shape) - 1], "j"
+        if len(x.shape) > 4:
+            return None
+        of = dict(zip(letters, x.shape)) | {"k": y.shape[0]}
+        left = list(letters) + ["k"] * (self.r.random() < 0.85)
+        self.r.shuffle(left)
+        return self.make(f'tc_einsum("{letters}{j},k{j}->{"".join(left)}", (const tc_tensor *[]){{%0, %1}}, 2)', [x, y], x.dtype, [of[c] for c in left])
 
     def network(self):
         x = self.pick(lambda v: v.real and v.shape)
@@ -550,7 +566,7 @@ class Ops:
                 (f"tc_arange(7, -2, 0.5, {d})", (7,), True), (f"tc_eye(3, 7, {d})", (3, 7), True), (f"tc_rand({dims}, 5, {d})", shape, False),
                 (f"tc_randn({dims}, 6, {d})", shape, False), ("tc_zeros_like(%0)", x.shape, True),
                 (f"tc_zeros(tc_shape(%0), {d})", x.shape, True), (f"tc_full(tc_shape(%0), 1.5, {d})", x.shape, True), ("tc_ones_like(%0)", x.shape, True),
-                (f"tc_rand(tc_shape(%0), 3, {d})", x.shape, False), (f"tc_ones(tc_shape(%0), {d})", x.shape, True),
+                (f"tc_rand(tc_shape(%0), 3, {d})", x.shape, False), (f"tc_rand_like(%0, 7, {d})", x.shape, False), (f"tc_randn_like(%0, 8, {d})", x.shape, False), (f"tc_ones(tc_shape(%0), {d})", x.shape, True),
                 (f"tc_copy_(tc_empty(tc_shape(%0), {d}), %0)", x.shape, x.exact), (f"tc_fill_(tc_empty({dims}, {d}), s)", shape, True),
                 (f"tc_full(TC_SCALAR_SHAPE, s, {d})", (), True),
                 ("tc_full_like(%0, 2.5)", x.shape, True), ("tc_clone(%0)", x.shape, x.exact),

@@ -3,24 +3,28 @@ import random
 import re
 from math import prod
 
+from blocks import Blocks
 from control import Control
+from layers import Layers
 from ops import Ops
+from parts import Parts
 from products import Products
 from sizes import USUAL, names_of, takes_any, value
 from values import COARSE, FLOATS, Effect, Value, c_dtype
+from windows import Windows
 from writes import Writes
 
 OPERANDS, OUTPUTS, LARGEST = 4, 2, 20000  # operands and outputs of a function; elements of a tensor
 ALIKE = ("layers", "array", "members")  # forms whose operands share dtype and shape: elements of an array
 NO_CXX = re.compile(r"goto|tc_from|\*\[\]\)|\*q\d+\[")  # jumps past initialisations, arrays as values, addresses of temporaries
-KEEP = re.compile(r"fuzz_opaque\(|fuzz_double\(|__asm__|fuzz_log\([^\n]*\); return")  # the last one: in a helper
+KEEP = re.compile(r"struct f\d+_h\d+_s|, &v\d+[,)]|fuzz_opaque\(|fuzz_double\(|__asm__|fuzz_log\([^\n]*\); return")  # the last one: in a helper
 LIMITS = {"M": "M<=40", "N": "N<=34", "K": "K%8"}  # what TC_SHAPE says of a size, now and then
 FORMS = ("plain", "struct", "nested", "layers", "global", "array", "members", "own")
 CHOICES = (("f32", "f64"), ("f16", "f32", "bf16"), ("f32", "bf16"), ("i32", "i64"), ("u8", "i32", "i8"), ("i64", "i16"))  # of dtypes
 MODES = tuple(f"mode={mode}" for mode in ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"))
 
 
-class Program(Ops, Products, Control, Writes):
+class Program(Ops, Products, Windows, Layers, Blocks, Parts, Control, Writes):
     def __init__(self, number, seed):
         self.name, self.r = f"f{number}", random.Random(f"{seed}.{number}")
         self.params, self.body, self.helpers, self.open = [], [], {}, []
@@ -59,10 +63,16 @@ class Program(Ops, Products, Control, Writes):
                 (self.index, 2), (self.product, 3), (self.stacked, 0.5), (self.fused, 0.3), (self.shared_weight, 0.3), (self.grouped, 0.3), (self.convolved, 0.4), (self.network, 3), (self.create, 2), (self.cast, 1), (self.promotion, 1),
                 (self.in_place, 1.5), (self.loop, 1), (self.helper, 1), (self.deciding_helper, 0.5), (self.custom, 0.5), (self.write, 1), (self.updates, 1.5), (self.write_view, 1), (self.put, 1),
                 (self.read_part, 0.7), (self.item, 0.5), (self.element, 0.4),
+                (self.convolution, 0.8), (self.transposed_convolution, 0.3), (self.pool, 0.6), (self.adaptive_pool, 0.2), (self.columns, 0.2),
+                (self.resampled, 0.3), (self.bordered, 0.4), (self.sampled, 0.2), (self.shuffled, 0.2),
+                (self.activation, 0.6), (self.random_numbers, 0.3), (self.attention, 0.8), (self.rotary, 0.3), (self.cache, 0.2), (self.recurrent, 0.3), (self.quantised, 0.4),
+                (self.channel_norm, 0.6), (self.loss_function, 0.6), (self.bag, 0.2), (self.statistic, 0.4),
+                (self.residual, 0.3), (self.transformer, 0.3), (self.ordered, 0.4),
+                (self.pair, 0.4), (self.handed_out, 0.3), (self.state, 0.3), (self.listed_parts, 0.3), (self.optimiser, 0.3), (self.mapped_examples, 0.3), (self.autocast, 0.3),
                 (self.count_check, 0.4), (self.scope, 0.5), (self.constant_branch, 0.3), (self.known_choice, 0.5), (self.array_loop, 0.5)]
         if not plain:
             rows += [(self.note, 2), (self.opaque, 1), (self.change, 0.5), (self.run_time_loop, 2),
-                     (self.position_loop, 1), (self.strided_part, 0.2), (self.branch, 2), (self.switch, 0.7),
+                     (self.position_loop, 1), (self.unrolled, 0.4), (self.strided_part, 0.2), (self.branch, 2), (self.switch, 0.7),
                      (self.leave, 1), (self.run_time_choice, 1)]
         return rows
 
@@ -142,6 +152,21 @@ class Program(Ops, Products, Control, Writes):
         if v:
             v.overlaps, v.viewed = x.overlaps, x
             v.join(x)
+        return v
+
+    def layer(self, *statement):
+        """What a function makes that is written with others, and may take operands in another shape."""
+        v = self.make(*statement)
+        for u in v.uses if v else ():
+            u.copied = True
+        return v
+
+    def shared_layer(self, *statement):
+        """One that may be a view of its operand, by its sizes and strides."""
+        v = self.layer(*statement)
+        if v:
+            v.join(v.uses[0])
+            v.values = "view"  # not written
         return v
 
     def visible(self):

@@ -84,6 +84,22 @@ def half(x):
     return size(name)
 
 
+def named(name, values):
+    """A size that is no polynomial, by its values in the three runs."""
+    Size.VALUES[name] = tuple(values)
+    return size(name)
+
+
+def windows(x, extent, step):
+    """How many windows of so many elements there are, `step` apart; 0 where none fits."""
+    counts = [max((value(x, run) - extent) // step + 1, 0) for run in range(3)]
+    if isinstance(x, int):
+        return counts[0]
+    if step == 1 and min(value(x, run) for run in range(3)) >= extent:
+        return plus(x, 1 - extent)
+    return named(f"(({x}-{extent})/{step}+1)", counts)
+
+
 def names_of(x):
     return {name for names, _ in (() if isinstance(x, int) else x.terms) for name in names}
 

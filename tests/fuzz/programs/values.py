@@ -36,6 +36,7 @@ class Value:
         self.viewed = None     # what it is a view of
         self.changed = False   # written in place
         self.overlaps = False  # two of its elements may be one
+        self.copied = False    # a function of several ops reads it, which may reshape it
 
     @property
     def real(self):
@@ -50,7 +51,7 @@ class Value:
 
     def reshaped(self):
         """It, or a view of it, goes through what copies where strides ask for it."""
-        return any(op in v.text for v in self.family for op in ("tc_contiguous(", "tc_reshape(", "tc_flatten("))
+        return any(v.copied or any(op in v.text for op in ("tc_contiguous(", "tc_reshape(", "tc_flatten(")) for v in self.family)
 
     def lines(self, _):
         return [f"tc_tensor *{self.name}{self.declared} = {filled(self.text, self.uses).replace('@', self.name)}; // {self.dtype}[{','.join(map(str, self.shape))}]"]
