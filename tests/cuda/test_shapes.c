@@ -58,6 +58,9 @@ static const char special_rows[] = "%1 = param f32[R,C] \"special\"\n" SOFTMAX("
 static const char special_sums[] = "%1 = param f32[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 static const char double_sums[] = "%1 = param f64[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 /* Narrow rows, of one piece of memory for each block: kept, with weights, only reduced, and of doubles. */
+/* A loss of halves and its gradient, of rows that have a function for each length, and may be odd and longer than all of them. */
+static const char loss_of_halves[] = "%1 = param bf16[R,C] \"x\"\n%2 = cast %1 dtype=f32\n%3 = log_softmax %2 axis=1\n%4 = exp %3\n"
+                                     "%5 = cast %4 dtype=bf16\n%6 = max %2 axes=[1] keep=0\nret %5 %6\n";
 static const char narrow_softmax[] = "%1 = param f32[R,9] \"x\"\n%2 = softmax %1 axis=1\nret %2\n";
 static const char narrow_halves[] = "%1 = param bf16[R,43] \"x\"\n" SOFTMAX("%1");
 static const char narrow_norm[] = "%1 = param bf16[R,12] \"x\"\n%2 = param f32[12] \"w\"\n%3 = param bf16[12] \"b\"\n"
@@ -444,6 +447,9 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {trained_attention, 1, 65},
                                {trained_attention, 0, 3},
                                {trained_wide_attention, 67, 130},
+                               {loss_of_halves, 2, 50257},
+                               {loss_of_halves, 1, 100003},
+                               {loss_of_halves, 3, 50256},
                                {narrow_softmax, 1901, 0},
                                {narrow_softmax, 5, 0},
                                {narrow_softmax, 0, 0},

@@ -4,7 +4,7 @@
 
 #include "backends/cuda/schedule/facts.h"
 
-enum { TC_CUDA_VARIANTS = 32 /* of a nest, at most */ };
+enum { TC_CUDA_VARIANTS = 64 /* of a nest, at most: some 40 where rows of unknown length are loaded once and may begin anywhere */ };
 
 typedef struct tc_cuda_plan {
   const tc_kernel *k;
@@ -18,8 +18,10 @@ typedef struct tc_cuda_plan {
 
 /* plan.c.  All schedules of a program, in its arena.  false: out of memory. */
 bool tc_cuda_plan_program(tc_program *p);
-static inline void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v) { /* a function */
-  if (x->nvariant < TC_CUDA_VARIANTS) x->variant[x->nvariant++] = v;
+/* A function.  The last one, which has no conditions, is there in any case: launchers look until one fits. */
+static inline void tc_cuda_add(tc_cuda_plan *x, tc_cuda_variant v) {
+  if (x->nvariant == TC_CUDA_VARIANTS) x->nvariant--;
+  x->variant[x->nvariant++] = v;
 }
 
 /* form.c.  Form, width, indices: what depends on nothing else.  Of a nest that is not the kernel's; false: out of
