@@ -439,26 +439,35 @@ static bool make_again(attention *x, const tc_kernel *outer, const tc_kernel *be
   return c.mm.inner.n > 0 && close_chain(&c, k);
 }
 
+/* Does every kernel that writes the array write a piece of it that no other does? */
+static bool has_pieces(const lo *L, uint32_t buffer) {
+  const tc_ref of = L->p->buffer[buffer].node;
+  return of.id && tc_graph_node(L->g, of)->op == OP_CONCAT;
+}
+
 /* May what `first` does be done by `second`, a later kernel, behind all that stands between them? */
-static bool may_wait(const tc_kernel *first, const tc_kernel *second) {
+static bool may_wait(const lo *L, const tc_kernel *first, const tc_kernel *second) {
   for (const tc_kernel *k = first + 1; k <= second; k++)
     for (uint32_t i = 0; i < first->nbuffer; i++) {
+      const uint32_t buffer = first->buffer[i];
       const bool written = tc_kernel_writes(first, i);
-      if (writes(k, first->buffer[i]) || (written && reads(k, first->buffer[i]))) return false;
+      if (writes(k, buffer) && !(written && has_pieces(L, buffer))) return false;
+      if (written && reads(k, buffer)) return false;
     }
   return first < second;
 }
 
-/* Gradients of keys and of values are made of the same scores: a product with weights joins one with derivatives. */
+/* Gradients of keys and of values are made of the same scores: a product with weights and one with derivatives are one, where
+ * the later of them is. */
 static void join_again(attention *x, tc_kernel *again) {
   for (uint32_t i = 0; i < x->nagain; i++)
-    for (uint32_t j = i + 1; j < x->nagain; j++) {
-      const tc_kernel *first = x->again[i], *second = x->again[j];
+    for (uint32_t j = 0; j < x->nagain; j++) {
+      const uint32_t first = x->again[i] < x->again[j] ? i : j, last = i + j - first;
       tc_kernel both = {0};
-      if (x->joins[i] || x->joins[j] || takes_derivatives(x, first) || !takes_derivatives(x, second)) continue;
-      if (!may_wait(first, second) || !make_again(x, second, first, &both)) continue;
-      again[j] = both;
-      x->joins[i] = second;
+      if (x->joins[i] || x->joins[j] || takes_derivatives(x, x->again[i]) || !takes_derivatives(x, x->again[j])) continue;
+      if (!may_wait(x->L, x->again[first], x->again[last]) || !make_again(x, x->again[j], x->again[i], &both)) continue;
+      again[last] = both;
+      x->joins[first] = x->again[last];
     }
 }
 
@@ -477,11 +486,15 @@ static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nf
 static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *again) {
   join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
   for (uint32_t i = 0; i < x->nagain; i++) {
-    const tc_kernel *from[LO_CHAINS + 2] = {x->again[i]};
-    int n = 1;
-    if (takes_derivatives(x, x->again[i])) from[n++] = x->cotangents;
-    for (uint32_t j = 0; j < x->nagain; j++)
-      if (x->joins[j] == x->again[i]) from[n++] = x->again[j];
+    const tc_kernel *from[LO_CHAINS + 2] = {0};
+    bool derivative = false;
+    int n = 0;
+    for (uint32_t j = 0; j < x->nagain; j++) {
+      if (j != i && x->joins[j] != x->again[i]) continue;
+      from[n++] = x->again[j];
+      derivative |= takes_derivatives(x, x->again[j]);
+    }
+    if (derivative) from[n++] = x->cotangents;
     join_fused(x->L, &again[i], from, n);
   }
 }

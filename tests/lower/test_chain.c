@@ -56,6 +56,7 @@ static const form forms[] = {
     {"in training, keys as wide as values: a kernel of tensor cores has both gradients", TRAINED_ALIKE "ret %8 %12 %17 %19\n", 5, 5, 4},
     {"the same, with the gradient of keys the other way round",
      TRAINED_ALIKE "%20 = permute %1 axes=[0,1,3,2]\n%21 = matmul %20 %16\nret %8 %12 %17 %21\n", 5, 5, 4},
+    {"the same, of all gradients in one array", TRAINED_ALIKE "%20 = concat %17 %19 %12 axis=2\nret %8 %20\n", 5, 5, 4},
     {"in training, something reads the gradient of values in between",
      TRAINED_ALIKE "%20 = mul %19 %12\nret %8 %17 %20\n", 5, 5, 0},
     {"in training, of queries alone", TRAINED "ret %8 %17\n", 3, 3, 0},
