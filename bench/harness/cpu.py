@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
+import sys
 import tempfile
 import time
 
@@ -101,6 +102,13 @@ def write(options, result):
         f.write(report.markdown(result))
 
 
+def warn_of_load():
+    """Times are of the clock on the wall: processes that wait for a CPU look slow, by the factor that others take."""
+    load, cpus = os.getloadavg()[0], os.cpu_count()
+    if load > cpus:
+        print(f"tools/bench: {load:.0f} other threads want these {cpus} CPUs: times contain waiting for them", file=sys.stderr)
+
+
 def main():
     p = argparse.ArgumentParser(prog="tools/bench cpu")
     p.add_argument("--program", required=True, help=argparse.SUPPRESS)
@@ -127,6 +135,7 @@ def main():
         options.rounds = 2 if options.quick else 5
     if options.peers is None:
         options.peers = [] if options.symbolic or options.before else list(QUICK_PEERS if options.quick else PEERS)
+    warn_of_load()
     sizes = {tuple(map(int, s.split("x"))) for s in options.sizes.split(",") if s}
     names = options.only.split(",")
     wanted = [f for f in FAMILIES + TRAINING + NETWORKS + (MODELS if options.only else ()) if not options.only or f.name in names or f.group in names]
