@@ -92,6 +92,7 @@ typedef struct lo_fact {
   uint16_t cone;    /* operations to recompute one element from materialised arrays, saturated */
   uint8_t reads;    /* arrays of the node's own size among them, saturated */
   bool costly;      /* the cone has a transcendental */
+  bool to_whole;    /* the cone converts floating numbers to integers: comparisons with their bounds, and NaN */
   bool product;     /* elementwise on a matmul's result: fit for its epilogue */
   bool reproducible; /* reproducible.c */
 } lo_fact;

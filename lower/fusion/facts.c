@@ -48,6 +48,11 @@ static bool is_source(tc_class c) {
          c == TC_CLASS_JOIN || c == TC_CLASS_SCATTER || c == TC_CLASS_SORT || c == TC_CLASS_CALL;
 }
 
+static bool converts_to_whole(lo *L, const tc_node *n) {
+  const tc_dtype to = (tc_dtype)n->type.dtype;
+  return n->op == OP_CAST && to != TC_BOOL && !tc_dtype_is_float(to) && tc_dtype_is_float((tc_dtype)tc_graph_type(L->g, n->in[0])->dtype);
+}
+
 static unsigned saturate(unsigned a, unsigned b, unsigned max) { return a + b > max ? max : a + b; }
 
 static uint64_t source_bit(uint32_t id) { return 1ull << (tc_hash(&id, sizeof id, 7) & 63); }
@@ -75,6 +80,7 @@ static void add_operand(lo *L, lo_fact *f, tc_ref r) {
   f->cone = (uint16_t)saturate(f->cone, o->cone, 60000);
   if (tc_dim_same(o->numel, f->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
   f->costly |= o->costly;
+  f->to_whole |= o->to_whole;
   f->product |= o->product && tc_dim_same(o->numel, f->numel);
   add_sources(f, o);
   if (tc_dim_is(f->reduced, 0)) f->reduced = o->reduced, f->rows = o->rows;
@@ -84,7 +90,7 @@ static void source_facts(lo *L, uint32_t id, const tc_node *n, lo_fact *f) {
   tc_class c = lo_class(n);
   f->reads = 1;
   f->cone = 0;
-  f->costly = false;
+  f->costly = f->to_whole = false;
   f->product = c == TC_CLASS_MATMUL && !lo_is_dot(L, n);
   f->reduced = tc_dim_const(0);
   f->rows = f->numel;
@@ -103,6 +109,7 @@ static lo_fact facts_of(lo *L, uint32_t id) {
   else if (c != TC_CLASS_LEAF && c != TC_CLASS_VIEW)
     f.cone = (uint16_t)saturate(f.cone, n->op == OP_CAST ? 0 : c == TC_CLASS_INDEX ? 3 : 1, 60000);
   f.costly |= tc_op_get(n->op)->transcendental;
+  f.to_whole |= converts_to_whole(L, n);
   if (c == TC_CLASS_VIEW && n->op != OP_RESHAPE) f.product = false;
   return f;
 }

@@ -113,7 +113,8 @@ static bool allows(lo *L, tc_ref r, const lo_demand *d) {
     return lo_no(L, "it is an operand of a matmul, of which each block of results would compute it again");
   /* the missing axes are those that a reduction is about to make sequential */
   if (tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, (1u << g->naxis) - 1))) return true;
-  if (!L->fact[r.id].costly || d->at->terms || !repeats(L, g, d->at)) return true;
+  const bool dear = L->fact[r.id].costly || (L->fact[r.id].to_whole && !d->prologue);
+  if (!dear || d->at->terms || !repeats(L, g, d->at)) return true;
   return lo_no(L, "its reader runs over a further axis, and would compute it again at each point");
 }
 

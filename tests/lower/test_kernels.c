@@ -1,4 +1,6 @@
 /* How many kernels a graph becomes: what fuses with what. */
+#include <stdio.h>
+
 #include "tests/lower/check.h"
 
 static uint32_t kernels_of(const char *text) {
@@ -35,8 +37,23 @@ Test(indexing, order_without_sorts) {
   cr_expect_leq(kernels_of_wide("graph g\n%1 = param i8[3,C,2] \"x\"\n%2 = order %1 k=2 axis=1 descending=0\nret %2 %2\n"), 3);
 }
 
+/* What becomes whole numbers is an array where each row would round it again, but for a few. */
+Test(repeats, conversions_to_integers) {
+  const char *rest = "%2 = param f32[C] \"x\"\n%3 = round %2\n%4 = cast %3 dtype=i32\n%5 = mul %1 %4\n"
+                     "%6 = sum %5 axes=[1] keep=0\nret %6\n";
+  char text[300];
+  snprintf(text, sizeof text, "graph g\n%%1 = param i32[R,C] \"w\"\n%s", rest);
+  cr_expect_eq(kernels_of(text), 2);
+  snprintf(text, sizeof text, "graph g\n%%1 = param i32[4,C] \"w\"\n%s", rest);
+  cr_expect_eq(kernels_of(text), 1);
+}
+
 #define KERNELS(suite, name, most, text)                                                         \
   Test(suite, name) { cr_expect_leq(kernels_of("graph g\n" text), most); }
+
+KERNELS(repeats, roundings, 1,
+        "%1 = param f32[R,C] \"w\"\n%2 = param f32[C] \"x\"\n%3 = round %2\n%4 = mul %1 %3\n"
+        "%5 = sum %4 axes=[1] keep=0\nret %5\n")
 
 /* Windows whose rows are reduced, and whose columns are cut where they are read: the axis behind those keeps its number
  * among the reductions, which run along it whole. */
