@@ -388,7 +388,8 @@ typedef struct tc_kernel {
   bool sibling; /* its text runs on a list of these */
   bool joins;   /* in the launch of the kernel in front of it */
   uint32_t nsize;
-  tc_own_size *size; /* sizes in which siblings differ: of symbols that no other kernels name */
+  tc_own_size *size; /* sizes in which siblings differ, or products of one text: of symbols that no other kernels name */
+  tc_dim *numel; /* of products of one text: elements of each buffer, own sizes where they differ; NULL: as the buffers have them */
   uint32_t nfused;
   tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
   tc_dim flops; /* of the nodes in `fused` (tc_node_flops) */
@@ -452,6 +453,7 @@ typedef struct tc_target {
                         * interleaved to whole vectors; 0: they are not */
   uint32_t pitched;    /* of programs of so many operands or fewer, these may have rows that lie apart (lower/memory/pitch.c) */
   tc_sibling_kind siblings; /* which siblings one launch runs */
+  bool share_products; /* products that differ in sizes have one text */
   uint32_t most_sums;  /* split reductions of a kernel: their accumulators are in registers together; 0: any number */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */
   int64_t prologue_results; /* an operand of a product of halves is computed while it is read where at most so many results
@@ -488,6 +490,8 @@ tc_dim tc_dense_step(const tc_program *p, tc_dim step);
 /* The first kernel behind the launch that kernel k begins, and the number of launches. */
 uint32_t tc_launch_end(const tc_program *p, uint32_t k);
 uint32_t tc_launch_count(const tc_program *p);
+/* Elements of buffer i, as k's text has them. */
+tc_dim tc_kernel_numel(const tc_kernel *k, const tc_program *p, uint32_t i);
 /* The symbol that stands for d in k's text where siblings differ in it; else d. */
 tc_dim tc_kernel_size(const tc_kernel *k, const tc_program *p, tc_dim d);
 

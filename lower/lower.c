@@ -159,6 +159,7 @@ static void run(lo *L) {
     lo_move_bases(L, &L->p->kernel[i]);
   }
   if (L->target->siblings) lo_join_siblings(L);
+  if (L->target->share_products) lo_share_product_sizes(L);
   lo_share_constants(L);
 }
 

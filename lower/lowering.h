@@ -23,7 +23,7 @@
  *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
  *   outer_fusion.c  kernels of padded arrays and their windows -> one
  *   siblings.c  kernels that one launch runs;  canonical.c: how they are
- *               compared;  sizes.c: sizes in which they differ become arguments
+ *               compared;  sizes.c: sizes in which they differ become arguments;  product_sizes.c: those of products
  *   pitch.c     operands whose rows may lie apart
  *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
  *               kernels that are equal otherwise become arguments
@@ -553,6 +553,11 @@ bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be a
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */
 void lo_join_siblings(lo *L);
+/* Are these equal but for arrays and sizes?  number: the expression of either may be an argument. */
+bool lo_alike_buffers(const tc_program *p, const tc_kernel *a, const tc_kernel *b);
+bool lo_alike_expr(const tc_expr *a, const tc_expr *b, bool number);
+bool lo_alike_stage(const tc_stage *a, const tc_stage *b);
+void lo_share_product_sizes(lo *L); /* product_sizes.c */
 /* chain.c: products that feed each other through a softmax become one, where the target takes that.  requires: in
  * front of lo_resolve_writes */
 void lo_make_chains(lo *L);

@@ -32,7 +32,7 @@ static bool alike_address(const tc_address *a, const tc_address *b) {
 }
 
 /* number: the expression of either may be an argument. */
-static bool alike_expr(const tc_expr *a, const tc_expr *b, bool number) {
+bool lo_alike_expr(const tc_expr *a, const tc_expr *b, bool number) {
   bool ok = a->kind == b->kind && a->op == b->op && a->dtype == b->dtype && a->storage == b->storage &&
             a->guard.id == b->guard.id && a->buffer == b->buffer && a->index == b->index &&
             a->reproducible == b->reproducible && a->i == b->i;
@@ -53,7 +53,7 @@ static bool alike_action(const tc_action *a, const tc_action *b) {
   return ok;
 }
 
-static bool alike_stage(const tc_stage *a, const tc_stage *b) {
+bool lo_alike_stage(const tc_stage *a, const tc_stage *b) {
   bool ok = a->axes == b->axes && a->interval == b->interval && a->naction == b->naction && a->skip_if.id == b->skip_if.id &&
             a->skip_value.id == b->skip_value.id && a->skip_points == b->skip_points &&
             !a->if_skipped == !b->if_skipped && a->skipped == b->skipped;
@@ -69,12 +69,12 @@ static bool alike_nest(const tc_nest *a, const tc_nest *b) {
   bool ok = a->naxis == b->naxis && a->nparallel == b->nparallel && a->nstage == b->nstage &&
             a->nstreamed == b->nstreamed && a->nresult == b->nresult && a->vector == b->vector && a->when == b->when;
   for (int i = 0; ok && i < a->naxis; i++) ok = a->axis[i].of == b->axis[i].of;
-  for (uint32_t s = 0; ok && s < tc_nest_stages(a); s++) ok = alike_stage(&a->stage[s], &b->stage[s]);
+  for (uint32_t s = 0; ok && s < tc_nest_stages(a); s++) ok = lo_alike_stage(&a->stage[s], &b->stage[s]);
   return ok;
 }
 
 /* Same kind and dtype, and equally many of the others in the same place. */
-static bool alike_buffers(const tc_program *p, const tc_kernel *a, const tc_kernel *b) {
+bool lo_alike_buffers(const tc_program *p, const tc_kernel *a, const tc_kernel *b) {
   for (uint32_t i = 0; i < a->nbuffer; i++) {
     const tc_buffer *x = &p->buffer[a->buffer[i]], *y = &p->buffer[b->buffer[i]];
     if (x->kind != y->kind || x->dtype != y->dtype || x->written != y->written) return false;
@@ -139,11 +139,11 @@ static bool can_join(const joiner *x, const tc_kernel *k) {
 
 static bool alike(const joiner *x, uint32_t i, uint32_t j) {
   const tc_kernel *a = &x->form[i], *b = &x->form[j];
-  if (a->nexpr != b->nexpr || a->nbuffer != b->nbuffer || !alike_buffers(x->p, a, b) || !alike_nest(a->nest, b->nest))
+  if (a->nexpr != b->nexpr || a->nbuffer != b->nbuffer || !lo_alike_buffers(x->p, a, b) || !alike_nest(a->nest, b->nest))
     return false;
   for (uint32_t v = 1; v < a->nexpr; v++) {
     const bool number = x->number[i] && x->number[j] && x->number[i][v] && x->number[j][v];
-    if (!alike_expr(&a->expr[v], &b->expr[v], number)) return false;
+    if (!lo_alike_expr(&a->expr[v], &b->expr[v], number)) return false;
   }
   return true;
 }

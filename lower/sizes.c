@@ -37,8 +37,14 @@ static void each_of_nest(tc_nest *n, lo_size *f, void *self) {
   }
 }
 
+static void each_of_product(tc_mm_loop *mm, lo_size *f, void *self) {
+  for (int i = 0; i < tc_mm_axes(mm); i++) f(self, &mm->axis[i].extent);
+  each_of_action(mm->epilogue.action, mm->epilogue.naction, tc_mm_axes(mm), f, self);
+}
+
 void lo_each_size(tc_kernel *k, lo_size *f, void *self) {
-  int naxis = 0;
+  int naxis = k->kind == TC_KERNEL_MATMUL ? tc_mm_axes(&k->mm) : 0;
+  if (k->kind == TC_KERNEL_MATMUL) each_of_product(&k->mm, f, self);
   for (uint32_t n = 0; n < k->nnest; n++) {
     each_of_nest(&k->nest[n], f, self);
     if (k->nest[n].naxis > naxis) naxis = k->nest[n].naxis;
@@ -59,6 +65,14 @@ typedef struct table { /* size[i * n + j]: size i of sibling j */
   tc_dim *size, *symbol; /* symbol[i]: in the place of size i; TC_DIM_INVALID: it stays */
 } table;
 
+/* Of products, sizes of buffers too: whether those are small is asked in front of them. */
+static uint32_t buffer_sizes(const tc_kernel *k) { return k->kind == TC_KERNEL_MATMUL ? k->nbuffer : 0; }
+
+static void note_buffers(table *t, const tc_kernel *k) {
+  for (uint32_t i = 0; i < buffer_sizes(k); i++)
+    t->size[t->count++ * t->n + t->at] = t->L->p->buffer[k->buffer[i]].numel;
+}
+
 static void count_size(void *self, tc_dim *d) {
   (void)d;
   ((table *)self)->count++;
@@ -73,6 +87,14 @@ static void replace_size(void *self, tc_dim *d) {
   table *t = self;
   const tc_dim symbol = t->symbol[t->count++];
   if (!tc_dim_bad(symbol)) *d = symbol;
+}
+
+static void replace_buffers(table *t, tc_kernel *k) {
+  if (buffer_sizes(k)) k->numel = lo_alloc(t->L, t->L->arena, k->nbuffer * sizeof *k->numel);
+  for (uint32_t i = 0; i < buffer_sizes(k); i++) {
+    k->numel[i] = t->L->p->buffer[k->buffer[i]].numel;
+    replace_size(t, &k->numel[i]);
+  }
 }
 
 static bool same_row(const table *t, uint32_t i, uint32_t k) {
@@ -130,17 +152,24 @@ static void choose_symbol(const table *t, tc_kernel *k, uint32_t i) {
 void lo_own_sizes(lo *L, tc_kernel *k, uint32_t n) {
   table t = {.L = L, .n = n};
   lo_each_size(k, count_size, &t);
+  t.count += buffer_sizes(k);
   t.size = lo_alloc(L, L->scratch, ((size_t)t.count * n + 1) * sizeof *t.size);
   t.symbol = lo_alloc(L, L->scratch, (t.count + 1) * sizeof *t.symbol);
   for (t.at = 0; t.at < n; t.at++) {
     t.count = 0;
     lo_each_size(&k[t.at], note_size, &t);
+    note_buffers(&t, &k[t.at]);
   }
   for (uint32_t i = 0; i < t.count; i++) choose_symbol(&t, k, i);
   for (uint32_t j = 0; j < n; j++) {
     t.count = 0;
     lo_each_size(&k[j], replace_size, &t);
+    replace_buffers(&t, &k[j]);
   }
+}
+
+tc_dim tc_kernel_numel(const tc_kernel *k, const tc_program *p, uint32_t i) {
+  return k->numel ? k->numel[i] : tc_kernel_size(k, p, p->buffer[k->buffer[i]].numel);
 }
 
 tc_dim tc_kernel_size(const tc_kernel *k, const tc_program *p, tc_dim d) {

@@ -34,6 +34,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .channels_last = true,
                                   .chain = tc_cuda_may_chain,
                                   .siblings = TC_SIBLINGS_POINTWISE,
+                                  .share_products = true,
                                   .most_sums = 8 /* of 12 registers each, four lanes and their totals in f64; as many are for loads */};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {

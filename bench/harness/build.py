@@ -9,13 +9,13 @@ Rows are files of bench/build; columns
     changed    the same with one kernel changed
 
 Each is the median of interleaved runs: seconds, and seconds of all processors together, which say more on
-a machine that others use too.  In front of them stands what the object with kernels for CPUs takes, in KB.  --against PLUGIN adds a row of each for another plugin (one without a
+a machine that others use too.  In front of them stands what the object with kernels for CPUs takes, in KB, and what
+the largest process took while it compiled, in MB.  --against PLUGIN adds a row of each for another plugin (one without a
 cache has no use for it)."""
 import argparse
 import json
 import math
 import os
-import resource
 import shutil
 import statistics
 import subprocess
@@ -71,14 +71,19 @@ class Bench:
         return dict(os.environ, TC_BUILD_CACHE="off" if way in ("without", "cpu") else kept)
 
     def run(self, files, way, plugin, flags):
-        """Seconds, and seconds of all processors.  One file after the other, as make without -j."""
+        """Seconds, seconds of all processors, and MB of the process that takes most.  One file after the other, as make without -j."""
         environment = self.environment(way)
-        used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        start, used, peak = time.perf_counter(), 0, 0
         for name in files:
-            subprocess.run(self.command(name, way, plugin, flags), check=True, env=environment)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return (time.perf_counter() - start,
-                after.ru_utime - used.ru_utime + after.ru_stime - used.ru_stime)
+            command = self.command(name, way, plugin, flags)
+            process = subprocess.Popen(command, env=environment)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                raise subprocess.CalledProcessError(process.returncode, command)
+            used += usage.ru_utime + usage.ru_stime
+            peak = max(peak, usage.ru_maxrss / 1024)
+        return time.perf_counter() - start, used, peak
 
     def measure(self, files, flags, change, plugins):
         """For each plugin and way the medians of seconds and of processor seconds; and the objects' size."""
@@ -120,7 +125,7 @@ def show(name, plugin, ways):
         late = bound is not None and plugin == "" and ways[way][0] > bound
         return f"{ways[way][0]:7.2f} ({ways[way][1]:6.2f})" + ("!" if late else " ")
     large = "!" if plugin == "" and ways["KB"] > KILOBYTES.get(name, math.inf) else " "
-    print(f"{name + plugin:32}{ways['KB']:6.0f}{large}" + "".join(cell(w) for w in WAYS), flush=True)
+    print(f"{name + plugin:32}{ways['KB']:6.0f}{large}{max(ways[w][2] for w in WAYS):6.0f} " + "".join(cell(w) for w in WAYS), flush=True)
 
 
 def main():
@@ -138,7 +143,7 @@ def main():
         plugins = {" (other)": options.against, **plugins}
     print("seconds (of all processors together); !: above the bound" if makes_for_gpus(options, plugins[""]) else
           "no compiler for GPUs was found: no kernels for them")
-    print(f"{'':32}{'KB':>6} " + "".join(f"{w:>17} " for w in WAYS))
+    print(f"{'':32}{'KB':>6} {'MB':>6} " + "".join(f"{w:>17} " for w in WAYS))
     result = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, files, flags, change in SETS:

@@ -122,6 +122,79 @@ Test(siblings, writes_stay_behind_checks) {
   tc_graph_free(g);
 }
 /* The verifier knows what a launch may not hold. */
+/* ---- updates by split sums ------------------------------------------------------------------- */
+
+/* w_i = w_i - 0.1 (column sums of x_i)^2, of so many parameters. */
+static tc_graph *updates_by_sums(int count) {
+  tc_buf text = {0};
+  tc_put(&text, "graph g\n");
+  for (int i = 0; i < count; i++)
+    tc_putf(&text, "%%%d = param f32[200,6] \"x%d\"\n%%%d = param f32[6] \"w%d\"\n", 2 * i + 1, i, 2 * i + 2, i);
+  tc_putf(&text, "%%%d = const weak f64 0.1\n", 2 * count + 1);
+  for (int i = 0; i < count; i++) tc_putf(&text, "%%%d = sum %%%d axes=[0] keep=0\n", 2 * count + 2 + i, 2 * i + 1);
+  for (int i = 0; i < count; i++) {
+    const int at = 3 * count + 2 + 3 * i;
+    tc_putf(&text, "%%%d = square %%%d\n%%%d = mul %%%d %%%d\n%%%d = sub %%%d %%%d\nwrite %%%d -> %%%d\n", at, 2 * count + 2 + i,
+            at + 1, at, 2 * count + 1, at + 2, 2 * i + 2, at + 1, at + 2, 2 * i + 2);
+  }
+  tc_graph *g = graph_of(text.text);
+  tc_buf_free(&text);
+  return g;
+}
+
+/* Few updates are computed with their sums; many are one launch behind kernels of `most_sums` sums each. */
+static void check_updates(int count, uint32_t most_sums, uint32_t launches) {
+  tc_target target = tc_target_cores;
+  target.siblings = TC_SIBLINGS_POINTWISE;
+  target.most_sums = most_sums;
+  target.split = 64;
+  tc_graph *g = updates_by_sums(count);
+  interp_array **input = arguments_of(g, 5);
+  check_lowering_for(&target, g, input, NULL, NULL);
+  tc_program *p = tc_lower(g, &target);
+  cr_assert(p);
+  cr_expect_eq(tc_launch_count(p), launches, "%u launches", tc_launch_count(p));
+  if (tc_launch_count(p) != launches) show_lowering(g, p);
+  tc_program_free(p);
+  free_arguments(g, input);
+  tc_graph_free(g);
+}
+Test(siblings, few_updates_by_sums) { check_updates(2, 8, 2); }
+Test(siblings, many_updates_by_sums) { check_updates(12, 8, 3); }
+Test(siblings, sums_of_many_updates_are_few_each) { check_updates(12, 4, 4); }
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+static uint32_t own_sizes_of_products(const char *text) {
+  tc_target target = tc_target_cores;
+  target.share_products = true;
+  tc_graph *g = graph_of(text);
+  interp_array **input = arguments_of(g, 3);
+  check_lowering_for(&target, g, input, NULL, NULL);
+  tc_program *p = tc_lower(g, &target);
+  cr_assert(p);
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < p->nkernel; k++) n += p->kernel[k].nsize;
+  tc_program_free(p);
+  free_arguments(g, input);
+  tc_graph_free(g);
+  return n;
+}
+
+/* a [N,k] by [k,320], twice. */
+static uint32_t own_sizes(int k, int l) {
+  tc_buf text = {0};
+  tc_putf(&text, "graph g\n%%1 = param f32[N,%d] \"a\"\n%%2 = param f32[%d,320] \"b\"\n%%3 = param f32[N,%d] \"c\"\n"
+                 "%%4 = param f32[%d,320] \"d\"\n%%5 = matmul %%1 %%2\n%%6 = matmul %%3 %%4\nret %%5 %%6\n", k, k, l, l);
+  const uint32_t n = own_sizes_of_products(text.text);
+  tc_buf_free(&text);
+  return n;
+}
+Test(siblings, products_that_differ_in_sizes) { cr_expect_geq(own_sizes(512, 768), 2); }
+Test(siblings, products_of_one_size) { cr_expect_eq(own_sizes(512, 512), 0); }
+Test(siblings, products_of_sizes_of_other_vectors) { cr_expect_eq(own_sizes(512, 770), 0); }
+Test(siblings, products_smaller_than_tiles) { cr_expect_eq(own_sizes(32, 64), 0); }
+
 Test(siblings, verified) {
   tc_graph *g = graph_of("graph g\n%1 = param f32[N,N] \"a\"\n%2 = cumsum %1 axis=0\n%3 = cumsum %2 axis=0\n"
                          "%4 = cumsum %3 axis=0\nret %2 %3 %4\n");

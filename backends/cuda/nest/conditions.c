@@ -78,5 +78,5 @@ void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n
   if (points) put_small(p, tc_cuda_points(p, n, 0, cut), out);
   if (points) put_small(p, tc_cuda_points(p, n, cut, n->naxis), out);
   for (uint32_t i = 0; i < k->nbuffer; ++i)
-    put_small(p, tc_kernel_size(k, p, p->buffer[k->buffer[i]].numel), out);
+    put_small(p, tc_kernel_numel(k, p, i), out);
 }

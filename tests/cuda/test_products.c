@@ -1,0 +1,71 @@
+/* Products of one text, whose sizes are arguments: they compute what they do apart. */
+#include "tests/cuda/program.h"
+
+#include <criterion/criterion.h>
+
+#include "graph/passes/pass.h"
+#include "graph/text.h"
+
+static tc_graph *graph_of(const char *text) {
+  static tc_diag diag;
+  tc_graph *g = tc_graph_parse(text, &diag);
+  cr_assert(g, "parse");
+  return tc_graph_optimize(g);
+}
+
+/* Multiples of 1/8 between -1 and 1: sums of some thousand products are exact. */
+static interp_array *array_of(int64_t rows, int64_t columns, uint64_t seed) {
+  interp_array *a = interp_new(TC_F32, 2, (int64_t[]){rows, columns});
+  for (int64_t i = 0; i < a->count; i++) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    a->f[i] = ((double)(seed >> 60) - 8) / 8;
+  }
+  return a;
+}
+
+/* a += x w, b += y v */
+static const char *const updates =
+    "graph g\n%1 = param f32[N,512] \"x\"\n%2 = param f32[512,320] \"w\"\n%3 = param f32[N,272] \"y\"\n"
+    "%4 = param f32[272,768] \"v\"\n%5 = param f32[N,320] \"a\"\n%6 = param f32[N,768] \"b\"\n%7 = matmul %1 %2\n"
+    "%8 = matmul %3 %4\n%9 = add %5 %7\n%10 = add %6 %8\nwrite %9 -> %5\nwrite %10 -> %6\n";
+
+static void check_array(const interp_array *want, const interp_array *got) {
+  cr_assert(want && got && want->count == got->count);
+  for (int64_t i = 0; i < want->count; i++)
+    cr_assert(want->f[i] == got->f[i], "element %lld: %g, not %g", (long long)i, got->f[i], want->f[i]);
+}
+
+static uint32_t own_sizes(const tc_program *p) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < p->nkernel; k++) n += p->kernel[k].nsize;
+  return n;
+}
+
+/* By our own functions and with the library, aligned and not. */
+Test(products, of_one_text, .timeout = 600) {
+  enum { N = 5, INPUTS = 6 };
+  static const int64_t dim[INPUTS][2] = {{N, 512}, {512, 320}, {N, 272}, {272, 768}, {N, 320}, {N, 768}};
+  tc_graph *g = graph_of(updates);
+  interp_array *input[INPUTS];
+  cuda_unit u;
+  for (int i = 0; i < INPUTS; i++) input[i] = array_of(dim[i][0], dim[i][1], (uint64_t)i + 7);
+  interp_run want = {.g = g, .input = (const interp_array *const *)input};
+  cr_assert(interp_graph(&want));
+  cr_assert(cuda_unit_build(&u, &g, 1));
+  cr_expect_geq(own_sizes(u.program[0]), 4);
+  cr_expect_eq(u.kernels, 1, "%d kernels", u.kernels);
+  for (int way = 0; way < 4; way++) {
+    cuda_run got = {.p = u.program[0], .input = (const interp_array *const *)input, .shifted = way & 1, .alone = way >> 1};
+    cr_assert(cuda_program(&u, 0, &got));
+    for (uint32_t i = 0; i < want.nwrite; i++) {
+      uint32_t to;
+      tc_graph_write_at(g, i, &to);
+      check_array(want.write[i], got.after[to]);
+    }
+    cuda_run_free(&got);
+  }
+  interp_run_free(&want);
+  cuda_unit_free(&u);
+  for (int i = 0; i < INPUTS; i++) interp_free(input[i]);
+  tc_graph_free(g);
+}
