@@ -44,8 +44,9 @@ class Blocks:
             return None
         for v in parts:
             v.copied = True
-        options = r.choice(("(tc_attention_options){0}", "(tc_attention_options){.causal = true}", "(tc_attention_options){.causal = true, .window = 4}",
-                            "(tc_attention_options){.softcap = 5, .empty_is_zero = true}"))
+        hides = self.finite(x, w)
+        options = r.choice(("(tc_attention_options){0}", "(tc_attention_options){.softcap = 5, .empty_is_zero = true}") +
+                           ("(tc_attention_options){.causal = true}", "(tc_attention_options){.causal = true, .window = 4}") * hides)
         y = self.layer(f"tc_attention(%0, %1, %2, {options})", parts, x.dtype, (b, heads, t, c // heads))
         y = y and self.layer("tc_reshape(tc_permute(%0, TC_AXES(0, 2, 1, 3)), tc_shape(%1))", [y, x], x.dtype, x.shape)
         out = y and self.weight(x.dtype, (c, c))

@@ -74,7 +74,7 @@ class Ops:
         if op == "pow":
             call = "tc_pow(tc_add_s(tc_abs(%0), 0.25), tc_tanh(%1))" if x.real else "tc_pow(%0, tc_abs(%1))"
             return self.make(call, [x, y], x.dtype, x.shape)
-        if op == "copysign" and y not in self.params:  # signs of zeros and of NaN that are computed are anyone's
+        if op == "copysign" and (y not in self.params or y.changed):  # signs of zeros and of NaN that are computed are anyone's
             return None
         if op == "atan2":
             return self.make(f"tc_atan2({AWAY.replace('%', '%0')}, %1)", [x, y], real_of(x), x.shape)
