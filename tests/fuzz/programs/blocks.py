@@ -14,6 +14,8 @@ class Blocks:
         r, c, axes = self.r, x.shape[1], len(x.shape) - 2
         groups = r.choice((1, 1, c))
         w = self.weight(x.dtype, (c, c // groups) + (3,) * axes)
+        if w and hasattr(self, "wrt"):
+            self.finite(w)
         y = w and self.layer(f"tc_conv(%0, %1, NULL, TC_INTS(1), TC_INTS(1), TC_INTS(1), {groups})", [x, w], x.dtype, x.shape)
         m = y and self.weight(x.dtype, (c,))
         if not m:

@@ -66,6 +66,8 @@ class Windows:
         bias = weight and r.random() < 0.5 and self.weight(x.dtype, (out,))
         if not weight:
             return None
+        if hasattr(self, "wrt"):  # kernels multiply weights by zeros around what the gradient is of
+            self.finite(weight)
         shape = [windows(plus(d, 2 * p), e, s) for d, e, s, p in zip(x.shape[2:], extents, step, edge)]
         text = f"tc_conv(%0, %1, {'%2' if bias else 'NULL'}, {listed(step)}, {listed(edge)}, {listed(apart)}, {groups})"
         return self.layer(text, [x, weight] + [bias] * bool(bias), x.dtype, (x.shape[0], out, *shape))
