@@ -84,13 +84,13 @@ void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare) {
   }
 }
 
-/* The same where combining is costly: short rows use the first accumulator only, and skip it. */
+/* The same where combining is costly: what is too short for all accumulators uses the first of them only, and skips it. */
 static void put_used_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
-  const bool costly = r->unroll > 1 && tc_print_is_tuple(a);
+  const bool costly = r->unroll > 1 && tc_print_is_tuple(a), runs = x->stage[r->index].short_runs;
   if (costly) {
     tc_buf e = {0};
-    tc_print_extent(&x->s, &x->nest->axis[x->plan->vector], &e);
-    tc_print_line(&x->s, "if (%s >= %d * TC_L) {", e.text, r->unroll);
+    tc_print_extent(&x->s, &x->nest->axis[runs ? r->loop[0] : x->plan->vector], &e);
+    tc_print_line(&x->s, "if (%s >= %d%s) {", e.text, r->unroll, runs ? "" : " * TC_L");
     tc_buf_free(&e);
     x->s.indent += 2;
   }

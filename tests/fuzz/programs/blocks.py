@@ -14,6 +14,8 @@ class Blocks:
         r, c, axes = self.r, x.shape[1], len(x.shape) - 2
         groups = r.choice((1, 1, c))
         w = self.weight(x.dtype, (c, c // groups) + (3,) * axes)
+        if w and hasattr(self, "wrt"):
+            self.finite(w)
         y = w and self.layer(f"tc_conv(%0, %1, NULL, TC_INTS(1), TC_INTS(1), TC_INTS(1), {groups})", [x, w], x.dtype, x.shape)
         m = y and self.weight(x.dtype, (c,))
         if not m:
@@ -44,8 +46,9 @@ class Blocks:
             return None
         for v in parts:
             v.copied = True
-        options = r.choice(("(tc_attention_options){0}", "(tc_attention_options){.causal = true}", "(tc_attention_options){.causal = true, .window = 4}",
-                            "(tc_attention_options){.softcap = 5, .empty_is_zero = true}"))
+        hides = self.finite(x, w)
+        options = r.choice(("(tc_attention_options){0}", "(tc_attention_options){.softcap = 5, .empty_is_zero = true}") +
+                           ("(tc_attention_options){.causal = true}", "(tc_attention_options){.causal = true, .window = 4}") * hides)
         y = self.layer(f"tc_attention(%0, %1, %2, {options})", parts, x.dtype, (b, heads, t, c // heads))
         y = y and self.layer("tc_reshape(tc_permute(%0, TC_AXES(0, 2, 1, 3)), tc_shape(%1))", [y, x], x.dtype, x.shape)
         out = y and self.weight(x.dtype, (c, c))

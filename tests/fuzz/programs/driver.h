@@ -16,7 +16,7 @@ extern "C" {
 /* Runs: usual sizes, other sizes, sizes 0 and 1. */
 enum { FUZZ_OPERANDS = 4, FUZZ_OUTPUTS = 4, FUZZ_RUNS = 3 };
 
-typedef enum fuzz_values { FUZZ_NORMAL, FUZZ_POSITIVE, FUZZ_INDEX } fuzz_values;
+typedef enum fuzz_values { FUZZ_NORMAL, FUZZ_POSITIVE, FUZZ_INDEX, FUZZ_FINITE } fuzz_values;
 
 typedef struct fuzz_operand {
   tc_dtype dtype;

@@ -12,7 +12,7 @@ PAIRWISE = ("tc_l1(%0, %1, @)", "tc_huber(%0, %1, 1, @)", "tc_smooth_l1(%0, %1, 
             "tc_bce_with_logits_weighted(%0, tc_sigmoid(%1), NULL, tc_full(TC_DIMS(1), 2.5, tc_dtype_of(%0)), @)",
             "tc_sigmoid_focal(%0, tc_sigmoid(%1), 0.25, 2, @)", "tc_kl_div(tc_logsigmoid(%0), tc_sigmoid(%1), false, @)",
             "tc_kl_div(tc_logsigmoid(%0), tc_logsigmoid(%1), true, @)", "tc_poisson_nll(tc_tanh(%0), tc_abs(%1), true, false, 1e-8, @)",
-            "tc_gaussian_nll(%0, %1, tc_add_s(tc_sigmoid(%0), 0.5), true, 1e-6, @)", "tc_soft_margin(%0, tc_copysign(tc_ones_like(%1), %1), @)")
+            "tc_gaussian_nll(%0, %1, tc_add_s(tc_sigmoid(%0), 0.5), true, 1e-6, @)", "tc_soft_margin(%0, tc_tanh(%1), @)")
 REDUCTIONS_OF_LOSSES = ("TC_NONE", "TC_MEAN", "TC_SUM")
 CELLS = {"rnn": 1, "gru": 3, "lstm": 4}
 
@@ -74,11 +74,20 @@ class Layers:
         q = self.weight(k.dtype, k.shape[:-3] + (times(groups, heads), r.choice((k.shape[-2], 1, 5, size("M"))), k.shape[-1]))
         if not q or not v:
             return None
-        text, uses, before = self.attention_options(q, k)
+        text, uses, before = self.attention_options(q, k, self.finite(k, v))
         return self.layer(f"NULL; {before}@ = tc_attention(%0, %1, %2, {text})", [q, k, v] + uses, k.dtype, q.shape[:-1] + (wide,))
 
-    def attention_options(self, q, k):
-        """The options, in their order, operands that they need, and what has to stand in front."""
+    def finite(self, *values):
+        """Operands of finite numbers, from now on: what of them is hidden, or times 0, may be left out.  Where they are
+        computed, nobody knows."""
+        if not all(v in self.params or v.text.startswith("tc_randn(") for v in values):
+            return False
+        for v in values:
+            v.values = "finite" if v.values in ("normal", "positive") else v.values
+        return True
+
+    def attention_options(self, q, k, hides):
+        """The options, in their order, operands that they need, and what has to stand in front; hides: keys, some of them."""
         r, uses, fields, before = self.r, [], [], ""
         queries, keys = q.shape[-2], k.shape[-2]
 
@@ -91,16 +100,17 @@ class Layers:
 
         if r.random() < 0.25:
             fields.append(f".scale = {r.choice(('0.25', 's'))}")
-        if r.random() < 0.4:
+        if hides and r.random() < 0.4:
             fields.append(".causal = true")
         if fields and fields[-1].startswith(".causal") and r.random() < 0.5:
             fields.append(f".offset = {r.choice(('2', 'n', 'tc_size(%1, -2) - tc_size(%0, -2)'))}")
-        if r.random() < 0.2:
+        if hides and r.random() < 0.2:
             fields.append(f".window = {r.choice(('1', '3', '5', 'n + 1'))}")
-        if len(q.shape) == 4 and r.random() < 0.2 and whole_class(keys):
+            self.broken = self.broken or "n + 1" in fields[-1]  # there is a window, or none
+        if hides and len(q.shape) == 4 and r.random() < 0.2 and whole_class(keys):
             found = operand("i64", q.shape[:1], "index", keys)
             fields += [f".lengths = {found}"] * bool(found)
-        if r.random() < 0.2:
+        if hides and r.random() < 0.2:
             found = operand("bool", r.choice(((queries, keys), q.shape[-3:-1] + (keys,), (1, keys))))
             fields += [f".mask = {found}"] * bool(found)
         if r.random() < 0.2:
@@ -135,13 +145,14 @@ class Layers:
             return None
         store = self.parameter("f32", (heads, r.choice((20, 33)), d))
         q = store and self.weight("f32", (heads, r.choice((1, 1, 3)), d))
-        if not q or q is store or not self.may_write(store):
+        if not q or q is store or not self.may_write(store) or not self.finite(q):
             return None
         t = q.shape[-2]
         self.broken = self.views_written = True
         self.note_views(store)
         self.effect(f"tc_copy_(tc_slice(%0, 1, n, n + {t}, 1), %1);", [store, q])
         self.written(store, False)
+        self.finite(store)
         return self.layer("tc_attention(%0, %1, %1, (tc_attention_options){.causal = true, .offset = n})", [q, store], "f32", q.shape)
 
     # ---- recurrent layers
@@ -222,7 +233,7 @@ class Layers:
         scale = self.weight("f32", (n,))
         if not scale:
             return None
-        if kind == "written out":
+        if kind == "written out" and self.finite(scale):
             return x.dtype == "f32" and self.layer("tc_linear(%0, tc_mul(tc_cast(%1, TC_F32), tc_unsqueeze(%2, -1)), NULL)", [x, q, scale], "f32", shape) or None
         bias = r.random() < 0.4 and self.pick(lambda v: (v.dtype, v.shape) == (x.dtype, (n,)))
         return self.layer(f"tc_linear_int8(%0, %1, %2, {'%3' if bias else 'NULL'})", [x, q, scale] + [bias] * bool(bias), x.dtype, shape)

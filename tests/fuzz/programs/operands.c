@@ -81,7 +81,7 @@ tc_tensor *fuzz_tensor(const fuzz_operand *o, tc_ints dims, int run, int number,
   if (v & REPEATED && dims.n && dims.v[0]) x = tc_expand(tc_slice(x, 0, 0, 1, 1), dims);
   if (fuzz_floating(o->dtype)) {
     if (v & CHANGED) x = fuzz_changed(x, 0, (uint64_t)(number + 99 + 10 * sample));
-    if (v & SPECIAL && tc_numel(x)) x = specials(x);
+    if (v & SPECIAL && o->values != FUZZ_FINITE && tc_numel(x)) x = specials(x);
     if (v & DOUBLE) x = tc_cast(x, TC_F64);
   }
   return x;

@@ -74,7 +74,7 @@ class Ops:
         if op == "pow":
             call = "tc_pow(tc_add_s(tc_abs(%0), 0.25), tc_tanh(%1))" if x.real else "tc_pow(%0, tc_abs(%1))"
             return self.make(call, [x, y], x.dtype, x.shape)
-        if op == "copysign" and y not in self.params:  # signs of zeros and of NaN that are computed are anyone's
+        if op == "copysign" and (y not in self.params or y.changed):  # signs of zeros and of NaN that are computed are anyone's
             return None
         if op == "atan2":
             return self.make(f"tc_atan2({AWAY.replace('%', '%0')}, %1)", [x, y], real_of(x), x.shape)
@@ -513,12 +513,13 @@ class Ops:
         return self.make(f"tc_linear(%0, %1, {'%2' if bias else 'NULL'})", [x, y] + [bias] * bool(bias), x.dtype, x.shape[:-1] + y.shape[:1])
 
     def einsum(self, x, y):
-        """x[..,j] and y[k,j] summed over j, or over more, with axes in any order."""
+        """x[..,j] and y[k,j] summed over j, with axes in any order.  What one operand has alone stays: kernels sum it up before
+        the product and the library behind it, which is not the same beside infinities."""
         letters, j = "abcd"[:len(x.shape) - 1], "j"
         if len(x.shape) > 4:
             return None
         of = dict(zip(letters, x.shape)) | {"k": y.shape[0]}
-        left = list(letters) + ["k"] * (self.r.random() < 0.85)
+        left = list(letters) + ["k"]
         self.r.shuffle(left)
         return self.make(f'tc_einsum("{letters}{j},k{j}->{"".join(left)}", (const tc_tensor *[]){{%0, %1}}, 2)', [x, y], x.dtype, [of[c] for c in left])
 

@@ -105,6 +105,7 @@ class Parts:
         self.count += 1
         for p in found:
             self.note_views(p)
+        self.views_written = True  # elements of the list are other operands where it is made in front of the segment
         self.effect(f"{lists} {clip}{step};", found)
         for p in found:
             self.written(p, False)

@@ -66,6 +66,8 @@ class Windows:
         bias = weight and r.random() < 0.5 and self.weight(x.dtype, (out,))
         if not weight:
             return None
+        if hasattr(self, "wrt"):  # kernels multiply weights by zeros around what the gradient is of
+            self.finite(weight)
         shape = [windows(plus(d, 2 * p), e, s) for d, e, s, p in zip(x.shape[2:], extents, step, edge)]
         text = f"tc_conv(%0, %1, {'%2' if bias else 'NULL'}, {listed(step)}, {listed(edge)}, {listed(apart)}, {groups})"
         return self.layer(text, [x, weight] + [bias] * bool(bias), x.dtype, (x.shape[0], out, *shape))
@@ -151,11 +153,11 @@ class Windows:
             return None
         places = product([windows(plus(d, 2 * p), e, s) for d, e, s, p in zip(x.shape[2:], extents, step, edge)])
         lists = f"{listed(k)}, {listed(step)}, {listed(edge)}, {listed(apart)}"
-        v = self.layer(f"tc_im2col(%0, {lists})", [x], x.dtype, (x.shape[0], times(product(x.shape[1:2]), product(k)), places), x.exact)
+        v = self.shared_layer(f"tc_im2col(%0, {lists})", [x], x.dtype, (x.shape[0], times(product(x.shape[1:2]), product(k)), places), x.exact)
         if not v or r.random() < 0.4:
             return v
         image = ", ".join(f"tc_size(%1, {2 + i})" for i in range(axes))
-        return self.layer(f"tc_col2im(%0, TC_INTS({image}), {lists})", [v, x], x.dtype, x.shape)
+        return self.shared_layer(f"tc_col2im(%0, TC_INTS({image}), {lists})", [v, x], x.dtype, x.shape)
 
     # ---- other sizes
 
