@@ -16,7 +16,7 @@ from writes import Writes
 
 OPERANDS, OUTPUTS, LARGEST = 4, 2, 20000  # operands and outputs of a function; elements of a tensor
 ALIKE = ("layers", "array", "members")  # forms whose operands share dtype and shape: elements of an array
-NO_CXX = re.compile(r"goto|tc_from|\*p\d+\[\] = |\*\[\]\)|\*q\d+\[")  # jumps past initialisations, arrays as values, addresses of temporaries
+NO_CXX = re.compile(r"goto|tc_from|\*p\d+\[\] = |_s t\d+ = \{|\*\[\]\)|\*q\d+\[")  # jumps past initialisations, arrays as values, addresses of temporaries
 KEEP = re.compile(r"struct f\d+_h\d+_s|, &v\d+[,)]|fuzz_opaque\(|fuzz_double\(|__asm__|fuzz_log\([^\n]*\); return")  # the last one: in a helper
 LIMITS = {"M": "M<=40", "N": "N<=34", "K": "K%8"}  # what TC_SHAPE says of a size, now and then
 FORMS = ("plain", "struct", "nested", "layers", "global", "array", "members", "own")

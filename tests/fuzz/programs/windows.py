@@ -91,7 +91,10 @@ class Windows:
             return None
         text = (f"tc_conv_transpose(%0, %1, {'%2' if bias else 'NULL'}, {listed(step)}, {listed(edge)}, {listed(more)}, "
                 f"{listed(apart)}, {groups})")
-        return self.layer(text, [x, weight] + [bias] * bool(bias), x.dtype, (x.shape[0], groups * results, *shape))
+        v = self.layer(text, [x, weight] + [bias] * bool(bias), x.dtype, (x.shape[0], groups * results, *shape))
+        if v:
+            v.values = "view"  # of what is not followed: not written
+        return v
 
     # ---- pooling, and windows as columns
 
