@@ -270,6 +270,12 @@ void Reader::binary(const BinaryOperator *e, Fate fate) {
   expression(e->getRHS(), asks ? Looked : fate);
 }
 
+// Whether it is a list of tensors as an argument, a tc_tensor_list.
+static bool is_argument_list(const InitListExpr *made) {
+  const RecordType *type = made->getType()->getAsUnionType();
+  return type && type->getDecl()->hasAttr<TransparentUnionAttr>();
+}
+
 void Reader::parts(const Expr *e, Fate fate) {
   if (const auto *full = dyn_cast<FullExpr>(e)) return expression(full->getSubExpr(), fate);
   if (const auto *paren = dyn_cast<ParenExpr>(e)) return expression(paren->getSubExpr(), fate);
@@ -295,8 +301,8 @@ void Reader::parts(const Expr *e, Fate fate) {
   }
   if (const auto *made = dyn_cast<InitListExpr>(e)) {
     for (const Expr *each : made->inits()) {
-      const bool followed =
-          each && (is_tensor_pointer(each->getType()) || has_tensors(each->getType()));
+      const bool followed = each && (is_tensor_pointer(each->getType()) ||
+                                     has_tensors(each->getType()) || is_argument_list(made));
       if (each) expression(each, followed ? fate : Kept);
     }
     return;

@@ -15,4 +15,4 @@ int main(void) {
   return finish();
 }
 // CHECK: 'f' compiled: {{.*}} segment
-// CHECK: remark: graph break in 'f': an array whose length is not constant
+// CHECK: remark: graph break in 'f': an array whose length is not constant; give it a constant one, of the most elements that there may be

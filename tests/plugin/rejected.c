@@ -21,7 +21,7 @@ TC_COMPILE tc_tensor *assembly(X) { __asm__(""); return tc_exp(x); }
 TC_COMPILE tc_tensor *returns_twice(X) { if (setjmp(place)) return NULL; return tc_exp(x); }
 // CHECK: [[#@LINE-1]]:23: remark: 'returns_twice' not compiled: 'setjmp' is called
 TC_COMPILE tc_tensor *vla(X, int n) { int a[n]; (void)a; return tc_exp(x); }
-// CHECK: [[#@LINE-1]]:43: remark: graph break in 'vla': an array whose length is not constant
+// CHECK: [[#@LINE-1]]:43: remark: graph break in 'vla': an array whose length is not constant; give it a constant one, of the most elements that there may be
 TC_COMPILE tc_tensor *prints(X) { printf("x"); return tc_exp(x); }
 // CHECK: [[#@LINE-1]]:35: remark: graph break in 'prints': 'printf' is called, whose body is not visible
 TC_COMPILE tc_tensor *calls(X) { return tc_exp(elsewhere(x)); }
