@@ -315,11 +315,11 @@ bool lo_has_room(const lo_group *g);
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* every element once */
 /* Is the scan of the group to be cut into chunks?  Says so of it. */
 void lo_choose_split_scan(lo *L, lo_group *g);
-/* feeds_reduce: the result is an operand of another reduction of g */
 /* Updates of operands that are many and alike: each is a kernel, and one launch runs them. */
 bool lo_has_many_updates(const lo *L);
 /* Are reductions that such a group reads, and that are split, kernels of their own? */
 bool lo_runs_apart(const lo *L, const lo_group *g);
+/* feeds_reduce: the result is an operand of another reduction of g */
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce);
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);
