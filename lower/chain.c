@@ -336,24 +336,23 @@ static tc_action translate_store(lo_translation *t, const tc_action *from) {
   return a;
 }
 
+/* The chain's epilogue stores what that of a product does, too. */
+static void take_stores(lo_chain *c, lo_translation *t) {
+  const tc_stage *from = &t->k->mm.epilogue;
+  tc_stage *to = &c->mm.epilogue;
+  tc_action *a = lo_alloc(c->L, c->L->arena, (to->naction + from->naction + 1) * sizeof *a);
+  if (to->naction) memcpy(a, to->action, to->naction * sizeof *a);
+  for (uint32_t i = 0; i < from->naction; i++) a[to->naction + i] = translate_store(t, &from->action[i]);
+  *to = (tc_stage){.naction = to->naction + from->naction, .action = a};
+}
+
+/* Stores of the outer product, scaled row by row. */
 static void take_epilogue(lo_chain *c, tc_val row) {
-  const tc_stage *from = &c->outer->mm.epilogue;
-  tc_action *a = lo_alloc(c->L, c->L->arena, (from->naction + 1) * sizeof *a);
   const tc_val product = lo_result(&c->b, TC_MM_PRODUCT, c->outer->loc), scaled = times(c, product, row, c->outer->loc);
   for (uint32_t i = 1; i < c->outer->nexpr; i++)
     if (c->outer->expr[i].kind == TC_EX_RESULT) c->t.to[i] = scaled;
-  for (uint32_t i = 0; i < from->naction; i++) a[i] = translate_store(&c->t, &from->action[i]);
-  c->mm.epilogue.action = a;
-}
-
-/* Stores of the second outer product, too. */
-static void take_second_epilogue(lo_chain *c) {
-  const tc_stage *from = &c->beside.k->mm.epilogue;
-  tc_stage *to = &c->mm.epilogue;
-  tc_action *a = lo_alloc(c->L, c->L->arena, (to->naction + from->naction) * sizeof *a);
-  memcpy(a, to->action, to->naction * sizeof *a);
-  for (uint32_t i = 0; i < from->naction; i++) a[to->naction + i] = translate_store(&c->beside, &from->action[i]);
-  *to = (tc_stage){.naction = to->naction + from->naction, .action = a};
+  c->mm.epilogue = (tc_stage){0};
+  take_stores(c, &c->t);
 }
 
 /* Stores of what other chains need of each row. */
@@ -435,7 +434,7 @@ static bool make_again(attention *x, const tc_kernel *outer, const tc_kernel *be
   const tc_mm_factors of = factors_of(&c, &c.t, c.swapped);
   c.mm.a = of.a, c.mm.b = of.b;
   take_epilogue(&c, (tc_val){0});
-  if (beside) c.mm.beside = factors_of(&c, &c.beside, c.beside_swapped), take_second_epilogue(&c);
+  if (beside) c.mm.beside = factors_of(&c, &c.beside, c.beside_swapped), take_stores(&c, &c.beside);
   return c.mm.inner.n > 0 && close_chain(&c, k);
 }
 
