@@ -515,6 +515,7 @@ bool tc_kernel_stores(const tc_kernel *k, uint32_t buffer);
 void tc_mark_action(const tc_action *a, uint8_t *marked);
 void tc_mark_stage(const tc_stage *s, uint8_t *marked);
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
+void tc_mark_operands_of(const tc_expr *e, uint8_t *marked); /* those of one alone */
 /* Has the epilogue of a product a transcendental of the product?  of_product[k->nexpr]: room. */
 bool tc_costly_epilogue(const tc_kernel *k, uint8_t *of_product);
 

@@ -22,14 +22,16 @@ void tc_mark_stage(const tc_stage *s, uint8_t *marked) {
   marked[0] = 0;
 }
 
+void tc_mark_operands_of(const tc_expr *e, uint8_t *marked) {
+  for (int i = 0; i < 3; i++) marked[e->in[i].id] = 1;
+  marked[e->guard.id] = 1;
+  mark_terms(&e->address, marked);
+  marked[0] = 0;
+}
+
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked) {
-  for (uint32_t id = k->nexpr; id-- > 1;) {
-    const tc_expr *e = &k->expr[id];
-    if (!marked[id]) continue;
-    for (int i = 0; i < 3; i++) marked[e->in[i].id] = 1;
-    marked[e->guard.id] = 1;
-    mark_terms(&e->address, marked);
-  }
+  for (uint32_t id = k->nexpr; id-- > 1;)
+    if (marked[id]) tc_mark_operands_of(&k->expr[id], marked);
   marked[0] = 0;
 }
 

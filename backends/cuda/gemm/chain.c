@@ -400,10 +400,12 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
   tc_buf_free(&arguments);
 }
 
+/* Wide products are bound by reading B, which blocks of 64 rows do twice as often. */
+static bool is_narrow(const tc_cuda_product *x) { return deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 4 * PANEL; }
+
 /* Do blocks of 64 rows pay, whatever the sizes?  A multiprocessor holds several then, and those of 128 rows alone. */
 static bool is_small(const tc_cuda_product *x) {
-  return has_second(x) && blocks_of(x, GROUP) > 1 && blocks_of(x, 2 * GROUP) == 1 &&
-         deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 4 * PANEL;
+  return has_second(x) && blocks_of(x, GROUP) > 1 && blocks_of(x, 2 * GROUP) == 1 && is_narrow(x);
 }
 
 /* Functions of 16-byte accesses, for 128 rows, but where `is_small`, and for 64; the last one has no conditions. */
@@ -428,10 +430,9 @@ static int shared_of(const tc_cuda_product *x, int threads) {
   return (places > sums ? places : sums) + UNIT;
 }
 
-/* Do blocks of 64 rows pay up to LONG keys?  Where rows have different keys, they end with fewer for nothing;
- * wide products are bound by reading B. */
+/* Do blocks of 64 rows pay up to LONG keys?  Where rows have different keys, they end with fewer for nothing. */
 static bool prefers_small(const tc_cuda_product *x, const tc_mm_keys *keys) {
-  return (keys->has_first || keys->has_end) && deep_of(x, 0) + deep_of(x, 1) + wide_of(x) <= 4 * PANEL;
+  return (keys->has_first || keys->has_end) && is_narrow(x);
 }
 
 /* C: `many`, whether there are blocks of 128 rows.  They read B half as often; those of 64 begin, end and wait beside each

@@ -74,9 +74,7 @@ static bool is_by_value(const scores *s) {
     const tc_expr *e = &k->expr[id];
     if (!need[id] || id == s->reduced.id) continue;
     if (e->kind == TC_EX_RESULT && e->index == TC_MM_INNER) by_value = false;
-    for (int i = 0; i < 3; ++i) need[e->in[i].id] = 1;
-    need[e->guard.id] = 1;
-    for (int t = 0; t < e->address.nterm; ++t) need[e->address.term[t].value.id] = 1;
+    tc_mark_operands_of(e, need);
   }
   free(need);
   return by_value;
@@ -136,9 +134,7 @@ int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v) {
       n++;
       continue;
     }
-    for (int i = 0; i < 3; ++i) need[e->in[i].id] = 1;
-    need[e->guard.id] = 1;
-    for (int t = 0; t < e->address.nterm; ++t) need[e->address.term[t].value.id] = 1;
+    tc_mark_operands_of(e, need);
   }
   free(need);
   return n;
