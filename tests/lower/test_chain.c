@@ -6,21 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADS "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n"
+#define HEADS_OF(wide) "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S," wide "] \"v\"\n"
+#define HEADS HEADS_OF("8")
 #define SCORES HEADS "%4 = permute %2 axes=[0,1,3,2]\n%5 = matmul %1 %4\n"
 /* y %8; dv %12, dq %17, dk %19 where dy is g */
-#define TRAINED                                                                                                        \
-  HEADS "%4 = param @[B,H,T,8] \"g\"\n%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n"     \
-        "%8 = matmul %7 %3\n%9 = permute %3 axes=[0,1,3,2]\n%10 = matmul %4 %9\n%11 = permute %7 axes=[0,1,3,2]\n"      \
-        "%12 = matmul %11 %4\n%13 = mul %7 %10\n%14 = sum %13 axes=[3] keep=1\n%15 = sub %10 %14\n%16 = mul %7 %15\n"   \
-        "%17 = matmul %16 %2\n%18 = permute %16 axes=[0,1,3,2]\n%19 = matmul %18 %1\n"
-/* The same where keys and values are as wide. */
-#define TRAINED_ALIKE                                                                                                  \
-  "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,16] \"v\"\n"                        \
-  "%4 = param @[B,H,T,16] \"g\"\n%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n"        \
-  "%8 = matmul %7 %3\n%9 = permute %3 axes=[0,1,3,2]\n%10 = matmul %4 %9\n%11 = permute %7 axes=[0,1,3,2]\n"          \
-  "%12 = matmul %11 %4\n%13 = mul %7 %10\n%14 = sum %13 axes=[3] keep=1\n%15 = sub %10 %14\n%16 = mul %7 %15\n"       \
+#define TRAINED_OF(wide)                                                                                               \
+  HEADS_OF(wide)                                                                                                       \
+  "%4 = param @[B,H,T," wide "] \"g\"\n%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n"    \
+  "%8 = matmul %7 %3\n%9 = permute %3 axes=[0,1,3,2]\n%10 = matmul %4 %9\n%11 = permute %7 axes=[0,1,3,2]\n"           \
+  "%12 = matmul %11 %4\n%13 = mul %7 %10\n%14 = sum %13 axes=[3] keep=1\n%15 = sub %10 %14\n%16 = mul %7 %15\n"        \
   "%17 = matmul %16 %2\n%18 = permute %16 axes=[0,1,3,2]\n%19 = matmul %18 %1\n"
+#define TRAINED TRAINED_OF("8")
+#define TRAINED_ALIKE TRAINED_OF("16") /* keys as wide as values */
 #define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
 
 typedef struct form {

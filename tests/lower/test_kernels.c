@@ -65,19 +65,21 @@ Test(cuts, axes_in_front_of_a_reduced_one) {
                0);
 }
 
+static bool stores_first_result(const tc_program *p, const tc_kernel *k, const tc_stage *st) {
+  for (uint32_t a = 0; a < st->naction; a++) {
+    const tc_buffer *b = &p->buffer[k->buffer[st->action[a].buffer]];
+    if (st->action[a].kind == TC_ACT_STORE && b->kind == TC_BUF_OUTPUT && b->index == 0) return true;
+  }
+  return false;
+}
+
 /* Parallel axes of the nest that stores the first result. */
 static int parallel_axes(const tc_program *p) {
-  int found = -1;
-  for (uint32_t k = 0; k < p->nkernel; k++)
-    for (uint32_t n = 0; n < p->kernel[k].nnest; n++)
-      for (uint32_t s = 0; s < p->kernel[k].nest[n].nstage; s++) {
-        const tc_stage *st = &p->kernel[k].nest[n].stage[s];
-        for (uint32_t a = 0; a < st->naction; a++) {
-          const tc_buffer *b = &p->buffer[p->kernel[k].buffer[st->action[a].buffer]];
-          if (st->action[a].kind == TC_ACT_STORE && b->kind == TC_BUF_OUTPUT && b->index == 0) found = p->kernel[k].nest[n].nparallel;
-        }
-      }
-  return found;
+  for (const tc_kernel *k = p->kernel; k < p->kernel + p->nkernel; k++)
+    for (const tc_nest *n = k->nest; n < k->nest + k->nnest; n++)
+      for (uint32_t s = 0; s < n->nstage; s++)
+        if (stores_first_result(p, k, &n->stage[s])) return n->nparallel;
+  return -1;
 }
 
 /* Clipped gradients: their norm is a sum that is cut, and what is made of it stands in front of the loops that read it, which
