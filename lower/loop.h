@@ -453,6 +453,8 @@ typedef struct tc_target {
                         * interleaved to whole vectors; 0: they are not */
   uint32_t pitched;    /* of programs of so many operands or fewer, these may have rows that lie apart (lower/memory/pitch.c) */
   tc_sibling_kind siblings; /* which siblings one launch runs */
+  int64_t row_bytes;   /* rows of halves that products read or make begin at multiples of so many bytes, where padding is all
+                        * that it takes (lower/memory/padding.c); 0: anywhere */
   bool share_products; /* products that differ in sizes have one text */
   uint32_t most_sums;  /* split reductions of a kernel: their accumulators are in registers together; 0: any number */
   bool epilogue_in_place; /* a product's epilogue may read the element that it overwrites */

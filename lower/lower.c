@@ -150,6 +150,7 @@ static void run(lo *L) {
   lo_resolve_writes(L);
   copy_writes(L);
   lo_fuse_outer_loops(L);
+  lo_pad_rows(L);
   lo_plan(L);
   lo_choose_pitches(L);
   for (uint32_t i = 0; i < L->p->nkernel; i++) {

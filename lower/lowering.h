@@ -24,7 +24,7 @@
  *   outer_fusion.c  kernels of padded arrays and their windows -> one
  *   siblings.c  kernels that one launch runs;  canonical.c: how they are
  *               compared;  sizes.c: sizes in which they differ become arguments;  product_sizes.c: those of products
- *   pitch.c     operands whose rows may lie apart
+ *   rows.c      arrays whose rows may lie apart: pitch.c, operands;  padding.c, intermediates
  *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
  *               kernels that are equal otherwise become arguments
  *
@@ -524,7 +524,7 @@ int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot 
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
 
-/* memory/inplace.c, order.c, memory/workspace.c, memory/pitch.c, traffic.c, name.c */
+/* memory/inplace.c, order.c, memory/workspace.c, memory/pitch.c, memory/padding.c, traffic.c, name.c */
 void lo_resolve_writes(lo *L);
 bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the same element */
 /* Moves kernels behind `first` in front of it: those wanted, and those that they follow.  false: one of
@@ -568,6 +568,9 @@ void lo_each_size(tc_kernel *k, lo_size *f, void *self);
 /* Operands whose rows may lie apart get a pitch (pitch.c), where the target takes that.  requires: the addresses of all kernels
  * are final, but for their bases */
 void lo_choose_pitches(lo *L);
+/* Intermediates get padded rows (padding.c), where the target wants them aligned.  requires: as lo_choose_pitches, and no
+ * workspace is planned */
+void lo_pad_rows(lo *L);
 void lo_move_bases(lo *L, tc_kernel *k);
 /* Calls f for every load and store of a kernel. */
 typedef void lo_access(void *self, uint32_t *buffer, tc_address *a);

@@ -33,6 +33,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .product_parts = TC_PARTS_HALVES,
                                   .channels_last = true,
                                   .chain = tc_cuda_may_chain,
+                                  .row_bytes = 16,
                                   .siblings = TC_SIBLINGS_POINTWISE,
                                   .share_products = true,
                                   .most_sums = 8 /* of 12 registers each, four lanes and their totals in f64; as many are for loads */};

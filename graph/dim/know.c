@@ -254,20 +254,29 @@ static tc_dim cofactor(tc_dims *c, dim_term t, uint32_t j) {
   return d;
 }
 
-/* d >= 0 as d = rest - f * (x / k), where f >= 0 and k * rest - f * x >= 0: for k * (x / k) <= x.  Which quotient helps is
- * tried, in sums of a few terms: places of a workspace are sums of hundreds, of quotients that nothing else is made of. */
+/* k times a bound of the quotient q = x / k from the side that makes the sum d least where q's factor f is known to be of one sign:
+ * k * q <= x, and k * q >= x - (k - 1).  TC_DIM_INVALID: it may be of either. */
+static tc_dim least_of_quotient(tc_dims *c, const dim_atom *q, tc_dim f) {
+  const span r = range_of(c, f);
+  if (r.hi <= 0) return q->a;
+  return r.lo >= 0 ? tc_dim_sub(c, q->a, tc_dim_sub(c, q->b, tc_dim_const(1))) : TC_DIM_INVALID;
+}
+
+/* d >= 0 as d = rest + f * (x / k), where k * rest + f * y >= 0 for a bound y of k * (x / k).  Which quotient helps is tried, in
+ * sums of a few terms: places of a workspace are sums of hundreds, of quotients that nothing else is made of. */
 static bool nonnegative_by_quotients(tc_dims *c, tc_dim d, int cases) {
   enum { TERMS = 8, MOST = 2 }; /* quotients, one in the place of another */
   const dim_poly *p = dim_poly_of(c, d);
   if (p->n > TERMS || cases <= CASES - MOST) return false;
   for (uint32_t i = 0; i < p->n; i++) {
     const dim_term t = p->term[i];
-    for (uint32_t j = 0; t.coef < 0 && j < c->mono.at[t.mono]->n; j++) {
+    for (uint32_t j = 0; j < c->mono.at[t.mono]->n; j++) {
       const dim_atom *q = quotient_of(c, p, i, j);
       const tc_dim f = q ? cofactor(c, t, j) : TC_DIM_INVALID;
-      if (!q || tc_dim_bad(f) || range_of(c, f).hi > 0) continue;
+      const tc_dim y = q && !tc_dim_bad(f) ? least_of_quotient(c, q, f) : TC_DIM_INVALID;
+      if (tc_dim_bad(y)) continue;
       const tc_dim rest = dim_add_scaled(c, d, dim_term_dim(c, t), -1);
-      if (known_nonnegative(c, tc_dim_add(c, tc_dim_mul(c, q->b, rest), tc_dim_mul(c, f, q->a)), cases - 1)) return true;
+      if (known_nonnegative(c, tc_dim_add(c, tc_dim_mul(c, q->b, rest), tc_dim_mul(c, f, y)), cases - 1)) return true;
       p = dim_poly_of(c, d);
     }
   }

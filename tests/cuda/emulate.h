@@ -43,7 +43,8 @@ uint4 tc_shared[14336]; // 224 KiB
 
 struct tc_pending {
   void *to;
-  const void *from; // NULL: zeros
+  const void *from;
+  size_t bytes; // of 16, the others are zeros
   int group;
 };
 struct tc_fiber {
@@ -268,18 +269,19 @@ static inline unsigned tc_two_f16(float low, float high) {
 // ---- copies in the background, tensor cores -----------------------------------------------------
 
 // A copy is made when its group is waited for, not before: who reads early reads what was there.
-static inline void tc_copy_async(void *to, const void *from, bool live) {
+static inline void tc_copy_async(void *to, const void *from, int count) {
   tc_fiber &me = tc_fibers[tc_current];
-  if ((uintptr_t)to % 16 || (live && (uintptr_t)from % 16)) abort();
-  me.copies.push_back({to, live ? from : nullptr, me.group});
+  if ((uintptr_t)to % 16 || (count && (uintptr_t)from % 16) || count < 0 || count > 8) abort();
+  me.copies.push_back({to, from, (size_t)count * 2, me.group});
 }
 static inline void tc_copies_end() { ++tc_fibers[tc_current].group; }
 template <int LEFT> static inline void tc_copies_wait() {
   tc_fiber &me = tc_fibers[tc_current];
   size_t n = 0;
   for (; n < me.copies.size() && me.copies[n].group < me.group - LEFT; ++n) {
-    if (me.copies[n].from) memcpy(me.copies[n].to, me.copies[n].from, 16);
-    else memset(me.copies[n].to, 0, 16);
+    const auto &copy = me.copies[n];
+    memset(copy.to, 0, 16);
+    if (copy.bytes) memcpy(copy.to, copy.from, copy.bytes);
   }
   me.copies.erase(me.copies.begin(), me.copies.begin() + (long)n);
 }

@@ -57,10 +57,10 @@ static const char logsumexp[] = "%1 = param f32[R,C] \"x\"\n%2 = logsumexp %1 ax
 static const char special_rows[] = "%1 = param f32[R,C] \"special\"\n" SOFTMAX("%1");
 static const char special_sums[] = "%1 = param f32[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 static const char double_sums[] = "%1 = param f64[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
-/* Narrow rows, of one piece of memory for each block: kept, with weights, only reduced, and of doubles. */
 /* A loss of halves and its gradient, of rows that have a function for each length, and may be odd and longer than all of them. */
 static const char loss_of_halves[] = "%1 = param bf16[R,C] \"x\"\n%2 = cast %1 dtype=f32\n%3 = log_softmax %2 axis=1\n%4 = exp %3\n"
                                      "%5 = cast %4 dtype=bf16\n%6 = max %2 axes=[1] keep=0\nret %5 %6\n";
+/* Narrow rows, of one piece of memory for each block: kept, with weights, only reduced, and of doubles. */
 static const char narrow_softmax[] = "%1 = param f32[R,9] \"x\"\n%2 = softmax %1 axis=1\nret %2\n";
 static const char narrow_halves[] = "%1 = param bf16[R,43] \"x\"\n" SOFTMAX("%1");
 static const char narrow_norm[] = "%1 = param bf16[R,12] \"x\"\n%2 = param f32[12] \"w\"\n%3 = param bf16[12] \"b\"\n"
@@ -174,6 +174,10 @@ static const char halves[] =
 /* Of which operands are aligned and results are not, where C is odd. */
 static const char halves_odd[] = "%1 = param bf16[R,64] \"a\"\n%2 = param bf16[C,64] \"b\"\n%3 = permute %2 axes=[1,0]\n"
                                  "%4 = matmul %1 %3\n%5 = relu %4\nret %5\n";
+/* An intermediate of odd width, whose rows are padded: a product makes it, and two read it, by rows and by columns. */
+static const char padded_halves[] = "%1 = param bf16[R,40] \"x\"\n%2 = param bf16[40,C] \"w\"\n%3 = param bf16[C,24] \"v\"\n"
+                                    "%4 = param bf16[R,16] \"g\"\n%5 = matmul %1 %2\n%6 = relu %5\n%7 = matmul %6 %3\n"
+                                    "%8 = permute %6 axes=[1,0]\n%9 = matmul %8 %4\nret %7 %9\n";
 static const char halves_turned[] =
     "%1 = param f16[C,R] \"x\"\n%2 = param f16[R,C] \"y\"\n%3 = permute %1 axes=[1,0]\n"
     "%4 = permute %2 axes=[1,0]\n%5 = matmul %3 %4\nret %5\n";
@@ -396,6 +400,10 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {halves, 264, 72},
                                {halves_odd, 70, 131},
                                {halves_odd, 300, 257},
+                               {padded_halves, 70, 131},
+                               {padded_halves, 130, 3},
+                               {padded_halves, 24, 72},
+                               {padded_halves, 9, 0},
                                {halves_turned, 72, 80},
                                {halves_turned, 33, 70},
                                {halves_computed, 24, 136},

@@ -100,6 +100,15 @@ TC_COMPILE static tc_tensor *product_short(const tc_tensor *a TC_SHAPE("bf16[M,K
                                            const tc_tensor *c TC_SHAPE("bf16[N]")) {
   return tc_gelu(tc_linear(a, b, c));
 }
+/* Products that read what another one made, whose rows may be padded: by rows and by columns. */
+TC_COMPILE static tc_tensor *product_rows(const tc_tensor *a TC_SHAPE("bf16[M,K]"),
+                                          const tc_tensor *b TC_SHAPE("bf16[N,K]")) {
+  return tc_matmul(tc_relu(tc_linear(a, b, NULL)), b);
+}
+TC_COMPILE static tc_tensor *product_columns(const tc_tensor *a TC_SHAPE("bf16[M,K]"),
+                                             const tc_tensor *b TC_SHAPE("bf16[N,K]")) {
+  return tc_matmul(tc_transpose(tc_relu(tc_linear(a, b, NULL)), 0, 1), a);
+}
 TC_COMPILE static tc_tensor *products(const tc_tensor *a TC_SHAPE("f64[B,M,K]"),
                                       const tc_tensor *b TC_SHAPE("f64[B,K,N]")) {
   return tc_matmul(a, b);
@@ -328,6 +337,8 @@ static void check_products(int64_t m, int64_t k, int64_t n) {
     const tc_tensor *bt = tc_contiguous(tc_transpose(b, 0, 1));
     CHECK(product, what, a, b, c);
     CHECK(product_short, what, tc_cast(a, TC_BF16), tc_cast(bt, TC_BF16), tc_cast(c, TC_BF16));
+    CHECK(product_rows, what, tc_cast(a, TC_BF16), tc_cast(bt, TC_BF16));
+    CHECK(product_columns, what, tc_cast(a, TC_BF16), tc_cast(bt, TC_BF16));
     CHECK(products, what, tc_randn(TC_DIMS(3, m, k), 6, TC_F64),
           tc_randn(TC_DIMS(3, k, n), 7, TC_F64));
   }
@@ -409,7 +420,7 @@ int main(int argc, char **argv) {
   check_products(64, 64, 64);
   check_products(33, 70, 129);
   static const int64_t products[][3] = {
-      {128, 256, 192}, {16, 784, 48}, {320, 72, 320}, {640, 40, 640}, {1408, 32, 1408}};
+      {128, 256, 192}, {16, 784, 48}, {320, 72, 320}, {640, 40, 640}, {1408, 32, 1408}, {2000, 96, 1031}, {1031, 200, 2003}};
   for (size_t i = 0; !few && i < sizeof products / sizeof *products; i++)
     check_products(products[i][0], products[i][1], products[i][2]);
   check_convolutions(2, 3, 9, 5);

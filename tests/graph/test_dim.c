@@ -125,6 +125,10 @@ Test(dim, quotients_are_at_most_what_is_divided) {
   cr_expect(!tc_dim_known_le(c, dim(c, "2*((H+1)/2)*S"), dim(c, "(H+1)*S")));
   cr_expect(tc_dim_known_le(c, dim(c, "W/3+W/2"), dim(c, "W")), "of two");
   cr_expect(!tc_dim_known_le(c, dim(c, "W/2+W/2+1"), dim(c, "W")));
+  cr_expect(tc_dim_known_le(c, dim(c, "W"), dim(c, "8*((W+7)/8)")), "and at least that but for the rest");
+  cr_expect(tc_dim_known_le(c, dim(c, "(H+1)*W"), dim(c, "(H+1)*8*((W+7)/8)")));
+  cr_expect(!tc_dim_known_le(c, dim(c, "W"), dim(c, "8*((W+6)/8)")));
+  cr_expect(!tc_dim_known_le(c, dim(c, "W+1"), dim(c, "8*((W+7)/8)")));
   tc_dims_free(c);
 }
 

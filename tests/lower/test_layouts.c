@@ -199,6 +199,42 @@ Test(layouts, made_by_a_function) {
               ROWS("C+8"));
 }
 
+/* ---- padded rows ----------------------------------------------------------------------------- */
+
+/* Rows of halves that a product makes and another reads by columns, and an element of each. */
+#define LOSS(width)                                                                                            \
+  "graph g\n%1 = param bf16[R,40] \"x\"\n%2 = param bf16[40," width "] \"w\"\n%3 = param i64[R,1] \"i\"\n" \
+  "%4 = matmul %1 %2\n%5 = gather %4 %3 axis=1\n%6 = permute %4 axes=[1,0]\n%7 = matmul %6 %1\nret %5 %7\n"
+
+/* What is stored by the first product, of rows of so many columns; the program computes what the graph does. */
+static void expect_padding(const char *text, const char *store) {
+  tc_graph *g = graph_of(text);
+  tc_target target = tc_target_cores;
+  target.row_bytes = 16;
+  tc_program *p = tc_lower(g, &target);
+  interp_array **input = arguments_of(g, 5);
+  cr_assert_not_null(p);
+  expect_text(p, store, true);
+  check_lowering_for(&target, g, input, NULL, NULL);
+  free_arguments(g, input);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
+Test(layouts, padded_rows_of_products) {
+  expect_padding(LOSS("131"), "store matmul.2[136*m + n]");
+  expect_padding(LOSS("V"), "store matmul.2[(8*((V+7)/8))*m + n]");
+  expect_padding(LOSS("128"), "store matmul.2[128*m + n]");
+  expect_padding(LOSS("9"), "store matmul.2[9*m + n]");
+}
+
+/* Who reads it in one piece wants no padding. */
+Test(layouts, rows_in_one_piece) {
+  expect_padding("graph g\n%1 = param bf16[R,40] \"x\"\n%2 = param bf16[40,131] \"w\"\n%3 = matmul %1 %2\n"
+                 "%4 = reshape %3 dims=[131*R]\n%5 = cumsum %4 axis=0\nret %5\n",
+                 "store matmul.1[131*m + n]");
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 typedef void edit(tc_program *p, tc_buffer *array); /* the ARENA buffer with a layout */

@@ -3,6 +3,7 @@
  * would have put it.  Outside of the operand are zeros. */
 #include "backends/cuda/gemm/matmul.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static bool is_deep(const tc_cuda_fill *f) { return f->o->along == f->deep.axis; }
@@ -49,6 +50,19 @@ static void close_fill(tc_cuda_product *x) {
 
 /* ---- copies in the background ---------------------------------------------------------------- */
 
+static const tc_cuda_span *span_along(const tc_cuda_fill *f) { return is_deep(f) ? &f->deep : &f->outer; }
+
+/* May the operand's own axis end within a copy? */
+static bool is_partial(const tc_cuda_product *x, const tc_cuda_fill *f) {
+  return tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[f->o->along].extent) % 8 != 0;
+}
+
+/* `some`: how many elements are copied, of those from `at` on, where the copy is live. */
+static void put_count(tc_cuda_product *x, const tc_cuda_fill *f, const char *at) {
+  if (is_partial(x, f)) tc_print_line(&x->s, "const int some = (int)TC_MIN((tc_int)8, %s - (%s));", span_along(f)->end, at);
+  else tc_print_line(&x->s, "constexpr int some = 8;");
+}
+
 static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   tc_buf at = {0};
@@ -56,7 +70,8 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   uint8_t *outer = tc_print_enter(&x->s);
   const char *live = put_guard(x, f);
   tc_print_address(&x->s, &e->address, &at);
-  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%s ? %s : 0), %s);", f->name, e->buffer,
+  put_count(x, f, x->text[f->o->along]);
+  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%s ? %s : 0), %s ? some : 0);", f->name, e->buffer,
                 live, at.text ? at.text : "0", live);
   tc_print_leave(&x->s, outer);
   close_fill(x);
@@ -115,7 +130,7 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   x->s.indent += 2;
   tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * 8;");
   if (is_deep(f)) tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item / %s, %s - 1);", outer, f->outer.from, f->deep.count, f->outer.end);
-  else tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item %% %s, %s - 8);", outer, f->outer.from, f->outer.count, f->outer.end);
+  else tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item %% %s, (%s - 1) / 8 * 8);", outer, f->outer.from, f->outer.count, f->outer.end);
   put_begun(x, f, "at", e->buffer, &e->address);
   for (uint32_t i = 0; (i = next_place(x, f, i));) put_begun(x, f, "place", i, &x->k->expr[i].address);
   close_fill(x);
@@ -139,12 +154,21 @@ static void put_point(tc_cuda_product *x, const tc_cuda_fill *f) {
   for (uint32_t i = 0; (i = next_place(x, f, i));) put_deep(x, f, "place", i, &x->k->expr[i].address);
 }
 
+/* Those of a point beyond the outer axis are the last ones inside. */
+static void put_begun_count(tc_cuda_product *x, const tc_cuda_fill *f) {
+  char at[96];
+  if (is_deep(f)) snprintf(at, sizeof at, "%s", x->text[f->deep.axis]);
+  else snprintf(at, sizeof at, "TC_MIN(%s + near, (%s - 1) / 8 * 8)", f->outer.from, f->outer.end);
+  put_count(x, f, at);
+}
+
 /* A thread's items are below each other. */
 static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   const uint32_t buffer = x->k->expr[f->o->value.id].buffer;
   put_sides(x, f);
   tc_print_line(&x->s, "const int item = (int)threadIdx.x * 8, near = item %% width, first = item / width;");
   if (is_deep(f)) put_point(x, f);
+  put_begun_count(x, f);
   tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %c_items; ++e) {", f->name);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int far = first + e * (THREADS * 8 / width);");
@@ -155,7 +179,7 @@ static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
     x->s.printed[i] = 1;
   }
   const char *live = put_guard(x, f);
-  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%c_at%u[e] + at%u), %s);", f->name, buffer,
+  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%c_at%u[e] + at%u), %s ? some : 0);", f->name, buffer,
                 f->name, buffer, buffer, live);
   tc_print_leave(&x->s, outer);
   close_fill(x);

@@ -52,7 +52,7 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
   if (s->width > 1) {
     tc_cuda_each_wide_load(&x, put_access, &c);
     tc_cuda_each_wide_store(&x, put_access, &c);
-    tc_cuda_each_extent(&x, put_divides, &c);
+    tc_cuda_each_extent(&x, (int)s->width, put_divides, &c);
   }
   free(need);
 }

@@ -30,10 +30,11 @@ TC_FN tc_i64 tc_kept(tc_i64 x) {
 /* @ tc_copy_async tc_copies_end tc_copies_wait */
 #ifndef TC_EMULATED
 TC_FN tc_u32 tc_shared_address(const void *p) { return (tc_u32)__cvta_generic_to_shared(p); }
-/* 16 bytes to shared memory, in the background; where !live they are zeros, and `from` is not read. */
-TC_FN void tc_copy_async(void *to, const void *from, bool live) {
+/* Eight halves to shared memory, in the background: `count` of them as they are at `from`, which is read no further, the rest
+ * zeros. */
+TC_FN void tc_copy_async(void *to, const void *from, int count) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tc_shared_address(to)),
-               "l"(from), "r"(live ? 16 : 0)
+               "l"(from), "r"(count * 2)
                : "memory");
 }
 /* Ends a group of copies; waits until at most LEFT groups are under way. */

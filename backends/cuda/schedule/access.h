@@ -13,13 +13,13 @@ typedef struct tc_cuda_access {
 
 /* Where to look.  axis: of the lanes, -1: there are no wide accesses; across: TRANSPOSE: of the loads that fill a tile, else
  * -1; part: of a product's axis, the part that advances with it, or -1; copies: a product's operand that is an array as it
- * is, whose guard is one for all lanes. */
+ * is, whose guard is one for all lanes; partial: ... of halves, of which the last copies may be less than whole. */
 typedef struct tc_cuda_accesses {
   const tc_kernel *k;
   const tc_program *p;
   const tc_nest *n;
   int axis, across, part;
-  bool copies;
+  bool copies, partial;
   const uint8_t *need; /* expressions of the nest */
 } tc_cuda_accesses;
 
@@ -33,7 +33,8 @@ void tc_cuda_each_wide_store(const tc_cuda_accesses *x, tc_cuda_each_access_fn *
 /* What one access is apart from others; and how far the axes go that lanes run along. */
 void tc_cuda_each_step(const tc_cuda_accesses *x, tc_cuda_access a, tc_cuda_each_size_fn *f,
                        void *self);
-void tc_cuda_each_extent(const tc_cuda_accesses *x, tc_cuda_each_size_fn *f, void *self);
+/* ... where accesses of `width` elements are to end with them. */
+void tc_cuda_each_extent(const tc_cuda_accesses *x, int width, tc_cuda_each_size_fn *f, void *self);
 size_t tc_cuda_element_bytes(const tc_cuda_accesses *x, uint32_t buffer);
 /* Is the size no multiple of that number for some values of its symbols? */
 bool tc_cuda_may_not_divide(const tc_cuda_accesses *x, tc_dim d, int lanes);

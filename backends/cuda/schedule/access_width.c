@@ -62,7 +62,7 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
   if (w.lanes < 1) w.lanes = 1;
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);
-  tc_cuda_each_extent(&x, fit, &w);
+  tc_cuda_each_extent(&x, w.lanes, fit, &w);
   return w.lanes;
 }
 
@@ -89,6 +89,6 @@ bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_
   if (s->width == 1) return false;
   tc_cuda_each_wide_load(&x, look_at_access, &a);
   tc_cuda_each_wide_store(&x, look_at_access, &a);
-  tc_cuda_each_extent(&x, look_at, &a);
+  tc_cuda_each_extent(&x, a.lanes, look_at, &a);
   return a.uncertain;
 }
