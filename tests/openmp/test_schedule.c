@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/openmp/schedule/schedule.h"
+#include "backends/openmp/schedule/plan.h"
 #include "backends/openmp/unit.h"
 #include "backends/schedule/words.h"
 #include "graph/passes/pass.h"
@@ -64,18 +64,22 @@ Test(schedule, of_points_of_short_rows) {
   tc_graph_free(g);
 }
 
-/* Sums over pairs of rows of unknown length: where rows are short, lanes are along the axes of the pairs. */
+/* Sums over pairs of rows of unknown length: where rows are short, lanes are along the axes of the pairs; along the inner
+ * one where it fills several vectors, else rather along the outer one. */
 Test(schedule, of_pairs_of_short_rows) {
   tc_graph *g = tc_graph_parse("graph g\n%1 = param f32[R,1,C] \"x\"\n%2 = param f32[1,K,C] \"y\"\n%3 = mul %1 %2\n"
                                "%4 = exp %3\n%5 = sum %4 axes=[2] keep=0\nret %5\n",
                                &diag);
   tc_program *p = planned(g);
   const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
-  const int lanes[] = {1, 0, 2};
-  for (uint32_t i = 0; i < 3; i++) {
+  const int lanes[] = {1, 0, 1, 2}, vectors[] = {TC_OMP_FULL_VECTORS, 1, 1};
+  for (uint32_t i = 0; i < 4; i++) {
     cr_assert(i < s->nvariant);
     cr_expect_eq(((const tc_omp_nest_schedule *)s->variant[i].nest)->vector, lanes[i]);
-    cr_expect_eq(s->variant[i].nwhen, i < 2 ? 2 : 0);
+    cr_assert_eq(s->variant[i].nwhen, i < 3 ? 2 : 0);
+    if (i == 3) continue;
+    const tc_schedule_compare *fills = &s->variant[i].when[1];
+    cr_expect(fills->axis == lanes[i] && fills->vectors && !fills->less && fills->bound == vectors[i]);
   }
   tc_program_free(p);
   tc_graph_free(g);

@@ -118,12 +118,13 @@ static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, way
   return ok;
 }
 
-/* Adds the variant of a nest whose `axis` is shorter than so many points, with lanes along `vector`. */
-static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t points, int vector,
+/* Adds the variant of a nest whose `axis` is shorter than so many points, with lanes along `vector`, which has points
+ * for so many vectors. */
+static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t points, int vector, int64_t vectors,
                        tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
-  v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = 1};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = vectors};
   return plan_variant(x, n, vector, PLAIN, v);
 }
 
@@ -157,11 +158,14 @@ static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows, 
 
 enum { VARIANTS = 8 }; /* of a nest, at most */
 
-/* Of short rows, neighbouring ones share a vector: lanes run along the last of the outer axes that fills one. */
+/* Of short rows, neighbouring ones share a vector.  Lanes run along the last of the outer axes, whose stores are in order,
+ * where hardly any are left over at its end: at each outer point, the lanes of a part of a vector are loaded one by one as
+ * those of a whole one are.  Else along the one before, which is counted through once, if that fills a vector. */
 static bool plan_short_rows(const kernel_plan *x, const tc_nest *n, int64_t width, tc_schedule_nest *s) {
   const int last = n->nparallel - 1;
-  if (last && !plan_short(x, n, last + 1, width, last, s)) return false;
-  return plan_short(x, n, last + 1, width, last ? last - 1 : 0, s);
+  if (!last) return plan_short(x, n, 1, width, 0, 1, s);
+  return plan_short(x, n, last + 1, width, last, TC_OMP_FULL_VECTORS, s) && plan_short(x, n, last + 1, width, last - 1, 1, s) &&
+         plan_short(x, n, last + 1, width, last, 1, s);
 }
 
 static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
@@ -179,8 +183,8 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   if (!ok || !s->variant) return false;
   if (tc_omp_has_intervals(n)) return plan_variant(x, n, n->vector, PLAIN, &s->variant[s->nvariant++]);
   if (width && !plan_short_rows(x, n, width, s)) return false;
-  if (points && !plan_short(x, n, 2, points, 0, s)) return false;
-  if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, s)) return false;
+  if (points && !plan_short(x, n, 2, points, 0, 1, s)) return false;
+  if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, 1, s)) return false;
   if (one >= 0 && !plan_one_column(x, n, one, s)) return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
   if (rows >= 0 && !plan_interchanged(x, n, rows, s)) return false;
