@@ -223,6 +223,7 @@ private:
   tc_ref late_ref(const Scalar &v, clang::QualType type);
   tc_ref late_choice(const Scalar &condition, const Scalar &a, const Scalar &b,
                      clang::QualType type);
+  Scalar choice_of(const Scalar &condition, const Scalar &a, const Scalar &b, clang::QualType type);
   Scalar convert(const Scalar &v, clang::QualType to, bool explicit_cast = false);
   // What an object keeps of it that is written as `member`: bit-fields have fewer bits than their type.
   Value as_kept(const Value &v, const clang::FieldDecl *member);
@@ -251,6 +252,7 @@ private:
   std::optional<std::string> string_text(const Value &v, clang::SourceLocation loc);
   std::optional<Value> call_on_strings(const clang::CallExpr *e, llvm::StringRef name);
   std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  std::optional<Value> call_extremum(const clang::CallExpr *e);
   std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
                                   const std::vector<Scalar> &arguments);
   tc_ref late_call(llvm::StringRef name, const std::vector<Scalar> &arguments,

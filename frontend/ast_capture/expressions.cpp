@@ -370,6 +370,8 @@ Value Evaluator::evaluate_block(const StmtExpr *e) {
 
 // What is in the object that an lvalue names, as a value of the type.
 Value Evaluator::value_at(const Expr *lvalue, QualType type) {
+  if (const auto *call = dyn_cast<CallExpr>(lvalue->IgnoreParens()))
+    if (auto v = call_extremum(call)) return *v;
   if (const Expr *init = constant_global(lvalue))
     if (auto v = constant_expression(init)) return Value::of(convert(*v, type));
   auto place = locate(lvalue);
@@ -641,14 +643,8 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
     maybe++;
     Value a = evaluate(e->getTrueExpr()), b = evaluate(e->getFalseExpr());
     maybe--;
-    if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars) {
-      Scalar s =
-          opaque("(" + condition.scalar.text + " ? " + a.scalar.text + " : " + b.scalar.text + ")",
-                 e->getType());
-      s.late = condition.scalar.late || a.scalar.late || b.scalar.late;
-      s.ref = late_choice(condition.scalar, a.scalar, b.scalar, s.type);
-      return Value::of(s);
-    }
+    if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars)
+      return Value::of(choice_of(condition.scalar, a.scalar, b.scalar, e->getType()));
   }
   fail_to_follow("the choice", condition, e->getExprLoc(), "",
                  "compute both sides and use tc_where, or choose outside of the function");

@@ -32,9 +32,12 @@ TC_COMPILE tc_tensor *operators(X) {
 }
 // CHECK-DAG: [[#@LINE-9]]:23: remark: 'operators' compiled: {{[0-9]+}} ops in 1 kernel [
 
-TC_COMPILE tc_tensor *bounds(X, double low) { return tc_mul_s(tc_slice(x, 1, 0, std::max(1, 3), 1), std::max(low, 0.5)); }
-// CHECK-DAG: [[#@LINE-1]]:23: remark: 'bounds' compiled for low < (0.5): 2 ops in 1 kernel [
-// CHECK-DAG: [[#@LINE-2]]:23: remark: 'bounds' compiled for !(low < (0.5)): 2 ops in 1 kernel [
+// Of floating numbers one of them; of integers, which sizes may depend on, there is code for each.
+TC_COMPILE tc_tensor *bounds(X, double low, int n) {
+  return tc_mul_s(tc_slice(x, 1, 0, std::min(n, 3), 1), std::min(std::max(low, 0.5), tc_item(tc_max(x, TC_ALL, false))));
+}
+// CHECK-DAG: [[#@LINE-3]]:23: remark: 'bounds' compiled for 3 < n: {{[0-9]}} ops in {{[12]}} kernel
+// CHECK-DAG: [[#@LINE-4]]:23: remark: 'bounds' compiled for !(3 < n): {{[0-9]}} ops in {{[12]}} kernel
 
 TC_COMPILE tc_tensor *lvalues(X, int n) {
   int by[] = {1, 2, 3}, other = 5;
@@ -57,8 +60,8 @@ int main() {
   TC_SCOPE {
     tc_tensor *x = tc_reshape(tc_arange(8, 0, 0.25, TC_F32), TC_DIMS(2, 4));
     show("operators", operators(x));
-    show("bounds", bounds(x, 0.25));
-    show("bounds", bounds(x, 2));
+    show("bounds", bounds(x, 0.25, 2));
+    show("bounds", bounds(x, 2, 5));
     show("lvalues", lvalues(x, 3));
     show("lvalues", lvalues(x, 1));
     show("padded", padded(x));
@@ -67,8 +70,8 @@ int main() {
   }
 }
 // OUTPUT: operators -4.3750
-// OUTPUT-NEXT: bounds 0.3750
-// OUTPUT-NEXT: bounds 1.5000
+// OUTPUT-NEXT: bounds 0.3125
+// OUTPUT-NEXT: bounds 1.3125
 // OUTPUT-NEXT: lvalues 5.2500
 // OUTPUT-NEXT: lvalues 10.5000
 // OUTPUT-NEXT: padded 0.8571
