@@ -60,7 +60,8 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     return failed ? Flow::Return : Flow::Next;
   }
   if (const auto *e = dyn_cast<Expr>(s)) {
-    evaluate(e);
+    if (isa<CallExpr>(e) && e->isGLValue()) locate(e); // C++: what a reference names is not read
+    else evaluate(e);
     return failed ? Flow::Return : Flow::Next;
   }
   if (const auto *ret = dyn_cast<ReturnStmt>(s)) {

@@ -47,6 +47,20 @@ TC_COMPILE tc_tensor *lvalues(X, int n) {
 }
 // CHECK-DAG: [[#@LINE-6]]:23: remark: 'lvalues' compiled: 2 ops in 1 kernel [
 
+// What a reference names is not read where nothing asks for it, behind writes through pointers as well.
+struct counter {
+  double n;
+  counter &operator+=(double by) {
+    n += by;
+    return *this;
+  }
+};
+TC_COMPILE tc_tensor *counted(X, counter *c) {
+  *c += 2;
+  return tc_mul_s(x, c->n);
+}
+// CHECK-DAG: [[#@LINE-4]]:23: remark: 'counted' compiled: 1 ops in 1 kernel [
+
 TC_COMPILE tc_tensor *padded(X) { return tc_pad_reflect(x, TC_INTS(0, 1), TC_INTS(0, 2)); }
 // CHECK-DAG: [[#@LINE-1]]:23: remark: 'padded' compiled
 TC_COMPILE tc_tensor *pooled(const tc_tensor *x TC_SHAPE("f32[1,1,N,4]")) {
@@ -64,6 +78,8 @@ int main() {
     show("bounds", bounds(x, 2, 5));
     show("lvalues", lvalues(x, 3));
     show("lvalues", lvalues(x, 1));
+    counter c = {0.5};
+    show("counted", counted(x, &c));
     show("padded", padded(x));
     show("pooled", pooled(tc_reshape(x, TC_DIMS(1, 1, 2, 4))));
     std::printf("%s\n", tc_error() ? tc_error() : "no error");
@@ -74,6 +90,7 @@ int main() {
 // OUTPUT-NEXT: bounds 1.3125
 // OUTPUT-NEXT: lvalues 5.2500
 // OUTPUT-NEXT: lvalues 10.5000
+// OUTPUT-NEXT: counted 2.1875
 // OUTPUT-NEXT: padded 0.8571
 // OUTPUT-NEXT: pooled 1.5000
 // OUTPUT-NEXT: no error
