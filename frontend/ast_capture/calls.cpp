@@ -486,15 +486,43 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
 // ---- other functions ----------------------------------------------------------------------------
 
 // A function of an object, to which its body's `this` leads.
+// The object whose function is called, as C++'s this.
+Value Evaluator::object_of_call(const Expr *object) {
+  auto place = object->getType()->isPointerType() ? std::nullopt : refer(object);
+  return place ? Value::of(Value::Pointer, *place) : evaluate(object);
+}
+
+// C++: a struct is copied, or a function with an operator's name is called.
+Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl *callee) {
+  const auto *method = dyn_cast<CXXMethodDecl>(callee);
+  const FunctionDecl *definition = nullptr;
+  if (method && method->getParent()->isLambda()) {
+    fail(e->getExprLoc(), "a lambda is not captured; write a function");
+    return {};
+  }
+  if (method && method->isTrivial() && e->getOperator() == OO_Equal) {
+    const Value v = evaluate(e->getArg(1));
+    auto place = failed ? std::nullopt : locate(e->getArg(0));
+    if (place) store(*place, v, e->getExprLoc());
+    return failed || !place ? Value() : Value::of(Value::Pointer, *place);
+  }
+  if (callee->hasBody(definition) && !(method && method->isVirtual())) {
+    const bool has_object = method && !method->isStatic();
+    const Value self = has_object ? object_of_call(e->getArg(0)) : Value();
+    return failed ? Value() : call_visible(e, definition, self);
+  }
+  fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is called" +
+                            (method && method->isVirtual() ? ", which is virtual"
+                                                           : ", whose body is not visible in this file"));
+  return {};
+}
+
 Value Evaluator::call_member(const CallExpr *e, const CXXMethodDecl *callee) {
   const auto *call = llvm::dyn_cast<CXXMemberCallExpr>(e);
   const FunctionDecl *definition = nullptr;
   Value self;
-  if (call && !callee->isVirtual() && callee->hasBody(definition)) {
-    const Expr *object = call->getImplicitObjectArgument();
-    auto place = object->getType()->isPointerType() ? std::nullopt : refer(object);
-    self = place ? Value::of(Value::Pointer, *place) : evaluate(object);
-  }
+  if (call && !callee->isVirtual() && callee->hasBody(definition))
+    self = object_of_call(call->getImplicitObjectArgument());
   if (!failed && self.kind == Value::Pointer) return call_visible(e, definition, self);
   fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is a member of a class" +
                             (callee->isVirtual() ? ", and virtual" : ""));
@@ -502,7 +530,10 @@ Value Evaluator::call_member(const CallExpr *e, const CXXMethodDecl *callee) {
 }
 
 Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee, const Value &self) {
-  if (callee->isVariadic() || callee->getNumParams() != e->getNumArgs() ||
+  // The object of a member that is an operator is among the arguments.
+  const bool member = llvm::isa<CXXOperatorCallExpr>(e) && self.kind != Value::Unset;
+  const unsigned first = member ? 1 : 0, given = e->getNumArgs() - first;
+  if (callee->isVariadic() || callee->getNumParams() != given ||
       (callee->getNumParams() && !callee->hasWrittenPrototype()) || frames.size() >= max_frames) {
     auto same = [&](const Frame &f) {
       return f.function->getCanonicalDecl() == callee->getCanonicalDecl();
@@ -517,10 +548,11 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee, con
     return {};
   }
   std::vector<Value> arguments;
-  for (unsigned i = 0; i < e->getNumArgs() && !failed; i++) {
+  for (unsigned i = 0; i < given && !failed; i++) {
     const bool reference = callee->getParamDecl(i)->getType()->isReferenceType();
-    auto place = reference ? refer(e->getArg(i)) : std::nullopt;
-    arguments.push_back(place ? Value::of(Value::Pointer, *place) : evaluate(e->getArg(i)));
+    const Expr *argument = e->getArg(first + i);
+    auto place = reference ? refer(argument) : std::nullopt;
+    arguments.push_back(place ? Value::of(Value::Pointer, *place) : evaluate(argument));
   }
   if (failed || !check_declared(callee, arguments, e)) return {};
   return call_body(e, callee, std::move(arguments), self);
@@ -574,6 +606,8 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
     Value pointer = evaluate(e->getCallee());
     callee = pointer.kind == Value::Function ? pointer.function : nullptr;
   }
+  if (const auto *named = llvm::dyn_cast<CXXOperatorCallExpr>(e); named && callee)
+    return call_operator(named, callee);
   if (!callee || !callee->getDeclName().isIdentifier()) {
     fail(e->getExprLoc(), "a function is called through a pointer; call it by its name");
     return {};

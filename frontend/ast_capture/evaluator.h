@@ -126,6 +126,7 @@ private:
   Flow execute_autocast(const clang::Stmt *s, const clang::Expr *dtype); // autocast.cpp
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
                     const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
+  Value returned_by(const clang::Expr *e);
   void declare(const clang::VarDecl *variable);
   std::optional<bool> goes_on(const clang::Expr *condition, bool first);
   std::optional<bool> is_case(const Scalar &v, const clang::CaseStmt *label);
@@ -193,6 +194,7 @@ private:
   Value evaluate_unary(const clang::UnaryOperator *e);
   Value evaluate_binary(const clang::BinaryOperator *e);
   Value evaluate_assignment(const clang::BinaryOperator *e);
+  Value value_at(const clang::Expr *lvalue, clang::QualType type);
   Value evaluate_cast(const clang::CastExpr *e);
   Value evaluate_conditional(const clang::AbstractConditionalOperator *e);
   Value evaluate_initializer(const clang::Expr *e, clang::QualType type);
@@ -221,6 +223,7 @@ private:
   tc_ref late_ref(const Scalar &v, clang::QualType type);
   tc_ref late_choice(const Scalar &condition, const Scalar &a, const Scalar &b,
                      clang::QualType type);
+  Scalar choice_of(const Scalar &condition, const Scalar &a, const Scalar &b, clang::QualType type);
   Scalar convert(const Scalar &v, clang::QualType to, bool explicit_cast = false);
   // What an object keeps of it that is written as `member`: bit-fields have fewer bits than their type.
   Value as_kept(const Value &v, const clang::FieldDecl *member);
@@ -249,6 +252,7 @@ private:
   std::optional<std::string> string_text(const Value &v, clang::SourceLocation loc);
   std::optional<Value> call_on_strings(const clang::CallExpr *e, llvm::StringRef name);
   std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
+  std::optional<Value> call_extremum(const clang::CallExpr *e);
   std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
                                   const std::vector<Scalar> &arguments);
   tc_ref late_call(llvm::StringRef name, const std::vector<Scalar> &arguments,
@@ -261,6 +265,8 @@ private:
   void fail_to_list(const Value &count, clang::SourceLocation loc, tc_op op);
   void expect_no_error(clang::SourceLocation loc);
   Value call_member(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
+  Value call_operator(const clang::CXXOperatorCallExpr *e, const clang::FunctionDecl *callee);
+  Value object_of_call(const clang::Expr *object);
   Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee,
                      const Value &self = {});
   Value call_body(const clang::CallExpr *e, const clang::FunctionDecl *callee,

@@ -218,6 +218,16 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     evaluate(e);
     return failed ? std::nullopt : locate(op->getSubExpr());
   }
+  if (const auto *choice = dyn_cast<ConditionalOperator>(e); choice && e->isGLValue()) { // C++
+    const Value condition = evaluate(pointer_asked(choice->getCond()));
+    const auto known = failed ? std::nullopt
+                              : side_of(condition, choice->getTrueExpr(), choice->getFalseExpr());
+    if (known) return locate(*known ? choice->getTrueExpr() : choice->getFalseExpr());
+  }
+  if (const auto *call = dyn_cast<CallExpr>(e); call && e->isGLValue()) { // C++: a reference
+    const Value named = evaluate_call(call);
+    if (!failed && named.kind == Value::Pointer) return named.place;
+  }
   // What a call returns, as in tc_shape(x).v[0]: a temporary object.
   const auto *kept = dyn_cast<MaterializeTemporaryExpr>(e);
   const Expr *made = kept ? kept->getSubExpr() : e;
@@ -288,6 +298,7 @@ Value Evaluator::evaluate_one(const Expr *e) {
     if (auto v = constant_expression(e)) return Value::of(*v);
   if (const auto *full = dyn_cast<FullExpr>(e)) return evaluate(full->getSubExpr());
   if (const auto *cast = dyn_cast<CastExpr>(e)) return evaluate_cast(cast);
+  if (isa<CallExpr>(e) && e->isGLValue()) return value_at(e, e->getType()); // C++: a reference
   if (const auto *call = dyn_cast<CallExpr>(e)) return evaluate_call(call);
   if (const auto *op = dyn_cast<UnaryOperator>(e)) return evaluate_unary(op);
   if (const auto *op = dyn_cast<BinaryOperator>(e)) return evaluate_binary(op);
@@ -312,10 +323,8 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (const auto *argument = dyn_cast<CXXDefaultArgExpr>(e)) return evaluate(argument->getExpr());
   if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return evaluate_construction(made);
   if (const auto *self = dyn_cast<CXXThisExpr>(e)) return evaluate_this(self);
-  if (isa<DeclRefExpr>(e) && e->isGLValue()) { // C++: where one of two lvalues is chosen, or copied
-    auto place = locate(e);
-    return place ? load(*place, e->getExprLoc()) : Value();
-  }
+  if (e->isGLValue() && (isa<DeclRefExpr>(e) || isa<ArraySubscriptExpr>(e)))
+    return value_at(e, e->getType()); // C++: where one of two lvalues is chosen, or copied
   fail(e->getExprLoc(), isa<LambdaExpr>(e) ? "a lambda is not captured; write a function"
                                            : "an expression of this form is not captured");
   return {};
@@ -359,16 +368,22 @@ Value Evaluator::evaluate_block(const StmtExpr *e) {
   return last;
 }
 
+// What is in the object that an lvalue names, as a value of the type.
+Value Evaluator::value_at(const Expr *lvalue, QualType type) {
+  if (const auto *call = dyn_cast<CallExpr>(lvalue->IgnoreParens()))
+    if (auto v = call_extremum(call)) return *v;
+  if (const Expr *init = constant_global(lvalue))
+    if (auto v = constant_expression(init)) return Value::of(convert(*v, type));
+  auto place = locate(lvalue);
+  return place ? as_known(load(*place, lvalue->getExprLoc())) : Value();
+}
+
 Value Evaluator::evaluate_cast(const CastExpr *e) {
   const Expr *from = e->getSubExpr();
   switch (e->getCastKind()) {
-  case CK_LValueToRValue: {
+  case CK_LValueToRValue:
     if (isa<AbstractConditionalOperator>(from->IgnoreParens())) return evaluate(from); // C++
-    if (const Expr *init = constant_global(from))
-      if (auto v = constant_expression(init)) return Value::of(convert(*v, e->getType()));
-    auto place = locate(from);
-    return place ? as_known(load(*place, e->getExprLoc())) : Value();
-  }
+    return value_at(from, e->getType());
   case CK_NullToPointer:
     return Value::of(Value::Null);
   case CK_ArrayToPointerDecay: {
@@ -628,14 +643,8 @@ Value Evaluator::evaluate_conditional(const AbstractConditionalOperator *e) {
     maybe++;
     Value a = evaluate(e->getTrueExpr()), b = evaluate(e->getFalseExpr());
     maybe--;
-    if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars) {
-      Scalar s =
-          opaque("(" + condition.scalar.text + " ? " + a.scalar.text + " : " + b.scalar.text + ")",
-                 e->getType());
-      s.late = condition.scalar.late || a.scalar.late || b.scalar.late;
-      s.ref = late_choice(condition.scalar, a.scalar, b.scalar, s.type);
-      return Value::of(s);
-    }
+    if (!failed && a.kind == Value::Scalars && b.kind == Value::Scalars)
+      return Value::of(choice_of(condition.scalar, a.scalar, b.scalar, e->getType()));
   }
   fail_to_follow("the choice", condition, e->getExprLoc(), "",
                  "compute both sides and use tc_where, or choose outside of the function");

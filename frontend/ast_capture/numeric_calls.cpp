@@ -174,4 +174,22 @@ std::optional<Value> Evaluator::call_numeric(const CallExpr *e, const FunctionDe
   return Value::of(s);
 }
 
+// C++'s std::min and std::max of two floating numbers, whose result is a reference to one of them: that number.  (Of integers,
+// which sizes may depend on, there is code for each.)
+std::optional<Value> Evaluator::call_extremum(const CallExpr *e) {
+  const FunctionDecl *callee = e->getDirectCallee();
+  if (!callee || !callee->isInStdNamespace() || !callee->getDeclName().isIdentifier() ||
+      e->getNumArgs() != 2 || !e->getType()->isRealFloatingType())
+    return std::nullopt;
+  const bool most = callee->getName() == "max";
+  if (!most && callee->getName() != "min") return std::nullopt;
+  const Value a = evaluate(e->getArg(0)), b = evaluate(e->getArg(1));
+  if (failed) return Value();
+  if (a.kind != Value::Scalars || b.kind != Value::Scalars) return std::nullopt;
+  const Scalar &x = a.scalar, &y = b.scalar;
+  const Scalar second = most ? binary(BO_LT, x, y, context.IntTy) : binary(BO_LT, y, x, context.IntTy);
+  if (auto known = truth(second)) return *known ? b : a;
+  return Value::of(choice_of(second, y, x, e->getType()));
+}
+
 } // namespace tc

@@ -182,6 +182,15 @@ tc_ref Evaluator::late_choice(const Scalar &condition, const Scalar &a, const Sc
   return tc_build3(graph, OP_WHERE, condition.ref, x, y, graph_loc(begins));
 }
 
+// condition ? a : b, as C text.
+Scalar Evaluator::choice_of(const Scalar &condition, const Scalar &a, const Scalar &b,
+                            QualType type) {
+  Scalar s = opaque("(" + condition.text + " ? " + a.text + " : " + b.text + ")", type);
+  s.late = condition.late || a.late || b.late;
+  s.ref = late_choice(condition, a, b, s.type);
+  return s;
+}
+
 std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix) {
   tc_buf out = {};
   tc_dim_print(dims, dim, prefix, &out);

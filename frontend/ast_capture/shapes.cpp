@@ -183,10 +183,13 @@ bool Evaluator::check_declared(const FunctionDecl *callee, const std::vector<Val
                                const CallExpr *e) {
   std::unique_ptr<tc_dims, void (*)(tc_dims *)> theirs(tc_dims_new(), tc_dims_free);
   std::map<uint32_t, tc_dim> bound;
+  const bool has_object = llvm::isa<CXXOperatorCallExpr>(e) && e->getNumArgs() > arguments.size();
+  const unsigned first = has_object ? 1 : 0;
   for (unsigned i = 0; theirs && i < arguments.size() && i < callee->getNumParams(); i++) {
     const StringLiteral *shape = declared_shape(callee, i);
     if (!shape || arguments[i].kind != Value::Tensors) continue;
-    auto x = as_tensor(arguments[i], e->getArg(i));
+    const Expr *argument = e->getArg(first + i);
+    auto x = as_tensor(arguments[i], argument);
     if (!x) return false;
     const tc_type *given = tc_graph_type(graph, x->ref);
     tc_type declared;
@@ -206,10 +209,10 @@ bool Evaluator::check_declared(const FunctionDecl *callee, const std::vector<Val
     const std::string what = "argument '" + callee->getParamDecl(i)->getNameAsString() + "' of '" +
                              callee->getNameAsString() + "' is " + describe(x->ref) +
                              ", declared as " + shape->getString().str();
-    if (tc_dims_guessed(dims)) fail(e->getArg(i)->getExprLoc(), what);
+    if (tc_dims_guessed(dims)) fail(argument->getExprLoc(), what);
     else
-      error(e->getArg(i)->getExprLoc(), what,
-            {CharSourceRange::getTokenRange(e->getArg(i)->getSourceRange())});
+      error(argument->getExprLoc(), what,
+            {CharSourceRange::getTokenRange(argument->getSourceRange())});
     if (fresh) obstacle.notes = {declared_at(callee->getParamDecl(i), shape)};
     return false;
   }

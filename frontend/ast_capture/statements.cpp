@@ -30,6 +30,14 @@ Evaluator::Flow Evaluator::execute(const Stmt *s) {
   return flow;
 }
 
+// Of C++'s references what they name, as a pointer to it.
+Value Evaluator::returned_by(const Expr *e) {
+  if (!e) return Value::of(Value::Void);
+  if (!frames.back().function->getReturnType()->isReferenceType()) return evaluate(e);
+  auto place = refer(e);
+  return place ? Value::of(Value::Pointer, *place) : Value();
+}
+
 Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
   if (const auto *block = dyn_cast<CompoundStmt>(s)) {
     const int before = scopes;
@@ -52,13 +60,13 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     return failed ? Flow::Return : Flow::Next;
   }
   if (const auto *e = dyn_cast<Expr>(s)) {
-    evaluate(e);
+    if (isa<CallExpr>(e) && e->isGLValue()) locate(e); // C++: what a reference names is not read
+    else evaluate(e);
     return failed ? Flow::Return : Flow::Next;
   }
   if (const auto *ret = dyn_cast<ReturnStmt>(s)) {
     frames.back().return_loc = ret->getReturnLoc();
-    frames.back().returned =
-        ret->getRetValue() ? evaluate(ret->getRetValue()) : Value::of(Value::Void);
+    frames.back().returned = returned_by(ret->getRetValue());
     return Flow::Return;
   }
   if (const auto *branch = dyn_cast<IfStmt>(s)) return execute_if(branch);
