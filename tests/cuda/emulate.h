@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 #include <tcompile/cuda.h>
 
 #include <utility>
 #include <vector>
+
+#include "tests/cuda/coroutine.h"
 
 #define TC_EMULATED 1
 #define __device__
@@ -48,7 +49,7 @@ struct tc_pending {
   int group;
 };
 struct tc_fiber {
-  ucontext_t context;
+  tc_coroutine context;
   std::vector<char> stack;
   bool live = false;
   int meeting = 0;  // 0: none, 1: barrier, 2: shuffle
@@ -57,7 +58,7 @@ struct tc_fiber {
   std::vector<tc_pending> copies; // under way, in the order of their groups
   int group = 0;                  // of the next copy
 };
-static ucontext_t tc_main;
+static tc_coroutine tc_main;
 static std::vector<tc_fiber> tc_fibers;
 static int tc_current;
 static void (*tc_body)(void *const *);
@@ -66,11 +67,11 @@ static void *const *tc_arguments;
 static void tc_trampoline() {
   tc_body(tc_arguments);
   tc_fibers[tc_current].live = false;
-  swapcontext(&tc_fibers[tc_current].context, &tc_main);
+  tc_switch(&tc_fibers[tc_current].context, &tc_main);
 }
 static void tc_meet(int kind) {
   tc_fibers[tc_current].meeting = kind;
-  swapcontext(&tc_fibers[tc_current].context, &tc_main);
+  tc_switch(&tc_fibers[tc_current].context, &tc_main);
 }
 static inline void __syncthreads() { tc_meet(1); }
 
@@ -119,11 +120,7 @@ static bool tc_run_block() {
   for (int t = 0; t < n; ++t) {
     tc_fiber &f = tc_fibers[t];
     if (f.stack.empty()) f.stack.resize(1 << 17);
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack.data();
-    f.context.uc_stack.ss_size = f.stack.size();
-    f.context.uc_link = &tc_main;
-    makecontext(&f.context, tc_trampoline, 0);
+    tc_prepare(&f.context, f.stack.data(), f.stack.size(), tc_trampoline);
     f.live = true;
     f.turn = 0;
     f.copies.clear();
@@ -136,7 +133,7 @@ static bool tc_run_block() {
       if (!tc_fibers[t].live) continue;
       tc_current = t;
       threadIdx.x = (unsigned)t;
-      swapcontext(&tc_main, &tc_fibers[t].context);
+      tc_switch(&tc_main, &tc_fibers[t].context);
       if (!tc_fibers[t].live) continue;
       any = true;
       ++live;
