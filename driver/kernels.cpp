@@ -333,7 +333,7 @@ void add_kernel_parts(const CompilerInstance &user, const tc_kernels &from, size
     part.flags.push_back(std::string("-DTC_LEVEL=") + tc_isa_name[level]);
     for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
     if (kernels.size() >= many) part.flags.push_back("-DTC_COMPACT");
-    if (!(from.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
+    if (!(from.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/81_matmul_run.c
     llvm::SmallVector<StringRef, 8> flags;
     if (x86) StringRef(level_flags[level]).split(flags, ' ');
     for (StringRef flag : flags) part.flags.push_back(flag.str());

@@ -32,7 +32,6 @@ typedef struct tc_mm_chain {
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void tc_mm_chain_run(const tc_mm_chain *c, char *own, int64_t own_bytes);
 #else
-#define TC_MM_CHAIN_FN static __attribute__((noinline, minsize, nodebug))
 #define TC_MM_CHAIN_TASKS 4 /* tasks for each thread, where rows are many */
 
 typedef struct tc_mm_chain_call {
@@ -49,24 +48,16 @@ typedef struct tc_mm_chain_parts {
   char *b_inner, *b_second, *b_outer, *a, *p, *s, *s_second, *sums, *top, *sum;
 } tc_mm_chain_parts;
 
-static inline int64_t tc_mm_chain_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static inline int64_t tc_mm_chain_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t tc_mm_chain_deep(const tc_mm *g) { return g ? tc_mm_chain_up(g->k, g->kp) * g->kp : 0; }
+static inline int64_t tc_mm_chain_deep(const tc_mm *g) { return g ? tc_mm_round_up(g->k, g->kp) : 0; }
 
-TC_MM_CHAIN_FN int tc_mm_chain_fit(const int *size, int64_t n) {
-  int v = 0;
-  while (v < 2 && size[v + 1] >= n) ++v;
-  return v;
-}
-
-TC_MM_CHAIN_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id) {
+TC_MM_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id) {
   const tc_mm_chain *c = x->c;
   const tc_mm *out = c->outer;
   tc_mm_chain_parts p;
   char *at = x->own + id * x->own_bytes;
   p.b_inner = at, at += c->kc * tc_mm_chain_deep(c->inner) * out->es;
   p.b_second = at, at += c->kc * tc_mm_chain_deep(c->second) * out->es;
-  p.b_outer = at, at += tc_mm_chain_up(out->n, out->nr) * out->nr * c->kc * out->es;
+  p.b_outer = at, at += tc_mm_round_up(out->n, out->nr) * c->kc * out->es;
   p.a = at, at += c->block * x->a_bytes;
   p.p = at, at += c->block * x->p_bytes;
   p.s = at, at += c->block * x->s_bytes;
@@ -78,22 +69,22 @@ TC_MM_CHAIN_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, 
 }
 
 /* Panels of B for k block k0 .. k0 + kn: of the inner product columns, of the outer one rows. */
-TC_MM_CHAIN_FN void tc_mm_chain_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t nn, int64_t k0, int64_t kn,
+TC_MM_FN void tc_mm_chain_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t nn, int64_t k0, int64_t kn,
                                      char *dst) {
-  const int64_t deep = tc_mm_chain_up(kn, g->kp) * g->kp;
+  const int64_t deep = tc_mm_round_up(kn, g->kp);
   for (int64_t n = 0; n < nn; n += g->nr) {
-    const int64_t cols = tc_mm_chain_min(g->nr, nn - n);
-    g->b_pack(g, batch, n0 + n, cols, g->cols[tc_mm_chain_fit(g->cols, cols)], k0, kn, dst + n * deep * g->es);
+    const int64_t cols = tc_mm_min(g->nr, nn - n);
+    g->b_pack(g, batch, n0 + n, cols, g->cols[tc_mm_fit(g->cols, cols)], k0, kn, dst + n * deep * g->es);
   }
 }
 
 /* One tile's rows against the first columns and rows of B, nn and kn of those nb and kb that are packed; `add` to what
  * c holds. */
-TC_MM_CHAIN_FN void tc_mm_chain_tiles(const tc_mm *g, int v, const char *a, int64_t rs, int64_t ks, const char *b,
+TC_MM_FN void tc_mm_chain_tiles(const tc_mm *g, int v, const char *a, int64_t rs, int64_t ks, const char *b,
                                       int64_t nn, int64_t nb, int64_t kn, int64_t kb, char *c, int64_t cs, int add) {
-  const int64_t deep = tc_mm_chain_up(kn, g->kp) * g->kp, panels = tc_mm_chain_up(kb, g->kp) * g->kp * g->es;
+  const int64_t deep = tc_mm_round_up(kn, g->kp), panels = tc_mm_round_up(kb, g->kp) * g->es;
   for (int64_t n = 0; n < nn; n += g->nr) {
-    const int w = tc_mm_chain_fit(g->cols, tc_mm_chain_min(g->nr, nb - n));
+    const int w = tc_mm_fit(g->cols, tc_mm_min(g->nr, nb - n));
     const char *panel = b + n * panels;
     g->micro[v][w](deep / g->ku, a, rs, ks, panel, (int64_t)g->cols[w] * g->es * g->ku, c + n * g->cs, cs, add, panel,
                    0);
@@ -101,13 +92,13 @@ TC_MM_CHAIN_FN void tc_mm_chain_tiles(const tc_mm *g, int v, const char *a, int6
 }
 
 /* An inner product of some rows and kn of the kb keys whose columns of B are packed as b, to s. */
-TC_MM_CHAIN_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm *g,
+TC_MM_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm *g,
                                       const char *b, char *s, int64_t batch, int64_t m0, int64_t rows, int64_t kn,
                                       int64_t kb) {
   const int64_t deep = tc_mm_chain_deep(g);
   for (int64_t i = 0; i < rows; i += g->mr) {
-    const int64_t left = tc_mm_chain_min(g->mr, rows - i);
-    const int v = tc_mm_chain_fit(g->rows, left);
+    const int64_t left = tc_mm_min(g->mr, rows - i);
+    const int v = tc_mm_fit(g->rows, left);
     const int64_t height = g->rows[v], side = height * g->es;
     const char *a = p->a;
     int64_t rs = g->a_cols ? g->es * g->ku : x->a_bytes, ks = g->a_cols ? side : g->es;
@@ -122,7 +113,7 @@ TC_MM_CHAIN_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_cha
 }
 
 /* Some rows of C that have no keys. */
-TC_MM_CHAIN_FN void tc_mm_chain_none(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
+TC_MM_FN void tc_mm_chain_none(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
                                      int64_t rows, int64_t r) {
   const tc_mm *g = x->c->outer;
   __builtin_memset(p->sums + r * x->c_bytes, 0, rows * x->c_bytes);
@@ -131,10 +122,10 @@ TC_MM_CHAIN_FN void tc_mm_chain_none(const tc_mm_chain_call *x, const tc_mm_chai
 }
 
 /* Some rows of C, for keys k0 .. k0 + kn of the kb whose rows of B are packed. */
-TC_MM_CHAIN_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
+TC_MM_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
                                       int64_t rows, int64_t r, int64_t k0, int64_t kn, int64_t kb, int begin) {
   const tc_mm *g = x->c->outer;
-  const int64_t pad = tc_mm_chain_up(kn, g->kp) * g->kp - kn;
+  const int64_t pad = tc_mm_round_up(kn, g->kp) - kn;
   char *const sums = p->sums + r * x->c_bytes;
   tc_mm_chain_inner(x, p, x->c->inner, p->b_inner, p->s, batch, m0, rows, kn, kb);
   if (x->c->second) tc_mm_chain_inner(x, p, x->c->second, p->b_second, p->s_second, batch, m0, rows, kn, kb);
@@ -142,35 +133,35 @@ TC_MM_CHAIN_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_cha
              p->sum + r * g->cs, sums, x->c_bytes);
   for (int64_t i = 0; pad && i < rows; ++i) __builtin_memset(p->p + i * x->p_bytes + kn * g->es, 0, pad * g->es);
   for (int64_t i = 0; i < rows; i += g->mr)
-    tc_mm_chain_tiles(g, tc_mm_chain_fit(g->rows, tc_mm_chain_min(g->mr, rows - i)), p->p + i * x->p_bytes, x->p_bytes,
+    tc_mm_chain_tiles(g, tc_mm_fit(g->rows, tc_mm_min(g->mr, rows - i)), p->p + i * x->p_bytes, x->p_bytes,
                       g->es * g->ku, p->b_outer, g->n, g->n, kn, kb, sums + i * x->c_bytes, x->c_bytes,
                       begin ? 0 : TC_MM_ADD);
 }
 
 /* All blocks of rows m0 .. m0 + rows, for the k block k0 .. k0 + kn: those that have terms there. */
-TC_MM_CHAIN_FN void tc_mm_chain_blocks(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
+TC_MM_FN void tc_mm_chain_blocks(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
                                        int64_t rows, int64_t k0, int64_t kn) {
   const tc_mm_chain *c = x->c;
   for (int64_t r = 0; r < rows; r += c->block) {
-    const int64_t n = tc_mm_chain_min(c->block, rows - r);
+    const int64_t n = tc_mm_min(c->block, rows - r);
     int64_t first = 0, end = c->outer->k;
     if (c->keys) c->keys(c->outer, batch, m0 + r, n, &first, &end);
     if (first < end && k0 + kn > first && k0 < end)
-      tc_mm_chain_block(x, p, batch, m0 + r, n, r, k0, tc_mm_chain_min(kn, end - k0), kn, k0 <= first);
+      tc_mm_chain_block(x, p, batch, m0 + r, n, r, k0, tc_mm_min(kn, end - k0), kn, k0 <= first);
     else if (first >= end && k0 == 0)
       tc_mm_chain_none(x, p, batch, m0 + r, n, r);
   }
 }
 
-TC_MM_CHAIN_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t task) {
+TC_MM_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t task) {
   const tc_mm_chain *c = x->c;
   const int64_t batch = task / x->tasks, m0 = task % x->tasks * x->high;
-  const int64_t rows = tc_mm_chain_min(x->high, c->outer->m - m0);
+  const int64_t rows = tc_mm_min(x->high, c->outer->m - m0);
   tc_mm g = *c->outer;
   int64_t first = 0, end = g.k;
   if (c->keys) c->keys(&g, batch, m0, rows, &first, &end);
   for (int64_t k0 = 0; k0 < g.k; k0 += c->kc) {
-    const int64_t kn = tc_mm_chain_min(c->kc, g.k - k0);
+    const int64_t kn = tc_mm_min(c->kc, g.k - k0);
     if (k0 > 0 && (k0 >= end || k0 + kn <= first)) continue; /* the first one counts rows that have none */
     tc_mm_chain_pack(c->inner, batch, k0, kn, 0, c->inner->k, p->b_inner);
     if (c->second) tc_mm_chain_pack(c->second, batch, k0, kn, 0, c->second->k, p->b_second);
@@ -183,7 +174,7 @@ TC_MM_CHAIN_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chai
   g.epilogue(&g, batch, m0, rows, 0, g.n, p->sums, x->c_bytes);
 }
 
-TC_MM_CHAIN_FN void tc_mm_chain_worker(void *call, int id, int threads) {
+TC_MM_FN void tc_mm_chain_worker(void *call, int id, int threads) {
   tc_mm_chain_call *x = (tc_mm_chain_call *)call;
   const tc_mm *g = x->c->outer;
   const tc_mm_chain_parts p = tc_mm_chain_scratch(x, id);
@@ -209,20 +200,13 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const 
   x.a_bytes = (d > e ? d : e) * g->es + 64;
   x.p_bytes = c->kc * g->es + 64;
   x.s_bytes = c->kc * g->cs + 64;
-  x.c_bytes = tc_mm_chain_up(g->n, g->nr) * g->nr * g->cs;
-  const int64_t blocks = tc_mm_chain_up(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n + d + e + 8);
-  int64_t threads = work < (g->begin ? 4000000 : 500000) ? 1 : tcrt_max_threads();
-  threads = tc_mm_chain_min(threads, g->batch * blocks);
+  x.c_bytes = tc_mm_round_up(g->n, g->nr) * g->cs;
+  const int64_t blocks = tc_mm_ceil_div(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n + d + e + 8);
+  const int64_t threads = tc_mm_min(tc_mm_threads(g, work), g->batch * blocks);
   /* Packed B is used by all rows of a task; so there are as few as keep threads busy. */
-  const int64_t wanted = threads > 1 ? tc_mm_chain_up(TC_MM_CHAIN_TASKS * threads, g->batch) : 1;
-  x.high = tc_mm_chain_min(tc_mm_chain_up(blocks, tc_mm_chain_min(wanted, blocks)) * c->block, c->most);
-  x.tasks = tc_mm_chain_up(g->m, x.high);
-  if (threads == 1) {
-    tc_mm_chain_worker(&x, 0, 1);
-    return;
-  }
-  const tc_fe env = tc_fe_hold();
-  tcrt_team(tc_mm_chain_worker, &x, (int)threads);
-  tc_fe_restore(env);
+  const int64_t wanted = threads > 1 ? tc_mm_ceil_div(TC_MM_CHAIN_TASKS * threads, g->batch) : 1;
+  x.high = tc_mm_min(tc_mm_ceil_div(blocks, tc_mm_min(wanted, blocks)) * c->block, c->most);
+  x.tasks = tc_mm_ceil_div(g->m, x.high);
+  tc_mm_team(tc_mm_chain_worker, &x, threads);
 }
 #endif
