@@ -137,7 +137,7 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
   if (v.kind != Value::Tensors) {
     fail(e->getExprLoc(), v.kind == Value::Null ? "the operand is NULL"
                                                 : "the operand is not a tensor that is followed");
-    obstacle.dead = v.kind == Value::Null && !chosen.empty(); // on one way alone
+    obstacle.dead = v.kind == Value::Null && !chosen.empty(); // on one path alone
     return std::nullopt;
   }
   v.tensor.ref = contents(v.tensor, e->getExprLoc());

@@ -274,7 +274,7 @@ Value Evaluator::evaluate(const Expr *e) {
   return v;
 }
 
-// What C knows the value of at a glance.  Larger constant expressions are folded on the way up: to
+// What C knows the value of at a glance.  Larger constant expressions are folded from their parts up: to
 // ask Clang about each of them would take time quadratic in their size.
 static bool is_atom(const Expr *e) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return isa<EnumConstantDecl>(ref->getDecl());
