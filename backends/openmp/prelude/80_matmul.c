@@ -20,7 +20,7 @@ struct tc_mm {
   int es, cs;         /* bytes of an element of packed A and B, of an accumulator */
   int mr, nr;         /* rows and columns of the largest tile */
   int ku, kp;         /* k elements side by side in a packed row of B; k is padded to kp */
-  int turns;          /* in which a tile of `begin` and the epilogue of the one before run */
+  int slices;         /* of k, between which a tile with `begin` computes parts of the epilogue of the one before */
   int pace;           /* steps of a micro-kernel for each line that it asks for */
   int piece;          /* bytes of a row of B to pack at a time, one panel at least */
   int rows[3], cols[3];     /* heights and widths of tiles, falling from mr and nr; 0: no more */

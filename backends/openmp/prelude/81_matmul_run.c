@@ -61,10 +61,10 @@ typedef struct tc_mm_call {
   int own_b; /* what a thread packs of B stays its own */
 } tc_mm_call;
 
-/* One superblock, number `turn`: batches b0 .. b0+nb, panels q0 .. q0+nq, rows in gm blocks. */
+/* One superblock, number `epoch`: batches b0 .. b0+nb, panels q0 .. q0+nq, rows in gm blocks. */
 typedef struct tc_mm_super {
   int64_t b0, nb, q0, nq, gm;
-  uint32_t turn;
+  uint32_t epoch;
 } tc_mm_super;
 
 /* What a thread does first, or others when they have nothing left: units from .. to of those of the
@@ -96,7 +96,7 @@ typedef struct tc_mm_task {
   int64_t batch, p0, p1, q0, q1;
   char *b;
   int64_t b0, b1, bk; /* in B of its own: the panels and the k block that are there */
-  uint32_t turn;
+  uint32_t epoch;
   int64_t g0, g1;  /* the column panels at hand: q0 .. q1, or as many as `wide` allows */
   int id, threads; /* threads that share B begin with different columns */
   int slot;        /* of two, the one that the last tile took */
@@ -108,12 +108,12 @@ typedef struct tc_mm_task {
 } tc_mm_task;
 
 /* How many units of a thread's run are taken, in even and odd superblocks. */
-static inline int64_t *tc_mm_taken(const tc_mm_call *c, int thread, uint32_t turn) {
+static inline int64_t *tc_mm_taken(const tc_mm_call *c, int thread, uint32_t epoch) {
   char *end = c->own + (thread + 1) * c->own_bytes;
-  return (int64_t *)(end - TC_MM_TAKEN) + (turn & 1);
+  return (int64_t *)(end - TC_MM_TAKEN) + (epoch & 1);
 }
 
-/* Waits a moment, turn number n: the thread that is waited for may need this processor. */
+/* Round n of waiting for another thread, which may need this processor. */
 TC_MM_FN void tc_mm_wait(int n) {
 #if defined(__SSE2__)
   __builtin_ia32_pause();
@@ -140,7 +140,7 @@ static inline char *tc_mm_packed(const tc_mm_call *c, const tc_mm_task *t, int64
   return panel + c->head + kb * c->kc * tc_mm_panel_at(c, q).width * g->es;
 }
 
-/* Packs block kb of `count` panels from q on, some rows of all of them in turn: they are neighbours
+/* Packs block kb of `count` panels from q on, some rows of one after the other: they are neighbours
  * in memory, where one panel's pieces are a row apart. */
 TC_MM_FN void tc_mm_b_pack(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t count,
                            int64_t kb) {
@@ -158,9 +158,9 @@ TC_MM_FN void tc_mm_b_pack(const tc_mm_call *c, const tc_mm_task *t, int64_t q, 
 }
 
 /* Block kb of the packed panel q, packed by whoever needs it first, with the panels after it that
- * nobody has begun.  Its word in the head is 2 * turn + 1 while that goes on, then 2 * turn + 2. */
+ * nobody has begun.  Its word in the head is 2 * epoch + 1 while that goes on, then 2 * epoch + 2. */
 TC_MM_FN const char *tc_mm_b_block(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb) {
-  const uint32_t ready = 2 * t->turn + 2;
+  const uint32_t ready = 2 * t->epoch + 2;
   if (c->own_b && (kb != t->bk || q < t->b0 || q >= t->b1)) {
     t->b0 = q, t->b1 = tc_mm_min(q + c->span, t->g1), t->bk = kb;
     tc_mm_b_pack(c, t, q, t->b1 - q, kb);
@@ -233,7 +233,7 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
   const int64_t lines = tc_mm_ceil_div(kn * n.width * g->es, 64);
   tc_mm_next x = {packed + c->head + kb * c->kc * n.width * g->es, lines, lines, 64, 0};
   if (!n.inplace && !c->own_b &&
-      __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->turn + 2)
+      __atomic_load_n((const uint32_t *)packed + kb, __ATOMIC_RELAXED) == 2 * t->epoch + 2)
     return x;
   x.count = 0;
   if (!g->b_from || (c->span > 1 && !n.inplace)) return x;
@@ -258,7 +258,7 @@ TC_MM_FN tc_mm_next tc_mm_next_rows(const tc_mm_call *c, const tc_mm_task *t, in
 }
 
 /* What micro-kernel number i of a panel shall ask for: a part of the next panel of B. */
-TC_MM_FN const char *tc_mm_ask(const tc_mm_next *x, int64_t i, int64_t lines, const char *none) {
+TC_MM_FN const char *tc_mm_line_to_prefetch(const tc_mm_next *x, int64_t i, int64_t lines, const char *none) {
   const int64_t from = i * lines;
   return from < x->count ? x->line + from / x->per * x->jump + from % x->per * x->step : none;
 }
@@ -278,26 +278,25 @@ typedef struct tc_mm_args {
   int64_t steps, rs, ks, bs, step;
 } tc_mm_args;
 
-/* One micro-kernel and the epilogue of the tile before: after it, or in turns, some steps of one
- * and some rows of the other. */
-TC_MM_FN void tc_mm_both(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *micro,
+/* One micro-kernel and the epilogue of the tile before: after it, or interleaved, some rows after each slice of k. */
+TC_MM_FN void tc_mm_interleave(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *micro,
                          const tc_mm_args *x, char *sums, int add) {
   const tc_mm *g = c->g;
   const int64_t cs = g->nr * g->cs, unit = g->kp / g->ku, all = x->steps / unit,
                 rows = t->done.rows;
-  const int64_t turns = rows && all > 1 ? tc_mm_min(all, g->turns) : 1;
-  for (int64_t i = 0; i < turns; ++i) {
-    const int64_t from = all * i / turns * unit, to = all * (i + 1) / turns * unit;
-    const int held = (i ? TC_MM_KEEP : add) | (i + 1 < turns ? TC_MM_OPEN : 0);
-    micro(turns > 1 ? to - from : x->steps, x->a + from * x->ks, x->rs, x->ks, x->b + from * x->bs,
+  const int64_t slices = rows && all > 1 ? tc_mm_min(all, g->slices) : 1;
+  for (int64_t i = 0; i < slices; ++i) {
+    const int64_t from = all * i / slices * unit, to = all * (i + 1) / slices * unit;
+    const int held = (i ? TC_MM_KEEP : add) | (i + 1 < slices ? TC_MM_OPEN : 0);
+    micro(slices > 1 ? to - from : x->steps, x->a + from * x->ks, x->rs, x->ks, x->b + from * x->bs,
           x->bs, sums, cs, held, x->line + from / g->pace * x->step, x->step);
-    tc_mm_finish(c, t, rows * i / turns, rows * (i + 1) / turns);
+    tc_mm_finish(c, t, rows * i / slices, rows * (i + 1) / slices);
   }
   t->done.rows = 0;
 }
 
 /* One panel of B against the task's panels of A.  The first one has the rows of A packed, each panel
- * when its turn comes, while the panel before has asked for what it is packed from. */
+ * when it is needed, while the panel before has asked for what it is packed from. */
 TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb, int64_t kn,
                            int first) {
   const tc_mm *g = c->g;
@@ -321,7 +320,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     /* Micro-kernels ask for C themselves, but for those with `begin`. */
     if (direct ? g->begin && (last || kb > 0) : last) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.v];
-    const char *line = tc_mm_ask(&next, i, lines, b);
+    const char *line = tc_mm_line_to_prefetch(&next, i, lines, b);
     int64_t pitch = line == b ? 0 : step;
     if (first) {
       tc_mm_a_panel(c, t, t->p0 + i, kb, kn);
@@ -336,7 +335,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     t->slot ^= 1;
     char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
     const tc_mm_args x = {t->a[i], b, line, steps, t->rs[i], t->ks[i], bs, pitch};
-    tc_mm_both(c, t, micro, &x, sums, kb > 0);
+    tc_mm_interleave(c, t, micro, &x, sums, kb > 0);
     if (!last) continue;
     t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
   }
@@ -352,7 +351,7 @@ TC_MM_FN void tc_mm_columns(const tc_mm_call *c, tc_mm_task *t) {
   }
 }
 
-TC_MM_FN void tc_mm_do(const tc_mm_call *c, tc_mm_task *t) {
+TC_MM_FN void tc_mm_run_task(const tc_mm_call *c, tc_mm_task *t) {
   t->done.rows = 0;
   for (t->g0 = t->q0; t->g0 < t->q1; t->g0 = t->g1, t->fresh = c->deep < c->kblocks) {
     t->g1 = tc_mm_min(t->g0 + c->wide, t->q1);
@@ -386,7 +385,7 @@ TC_MM_FN int64_t tc_mm_size(const tc_mm_part *p, int64_t i, int threads) {
 }
 
 /* Makes a task of n units from number i on. */
-TC_MM_FN void tc_mm_place(const tc_mm_call *c, const tc_mm_super *s, const tc_mm_part *p, int64_t i,
+TC_MM_FN void tc_mm_make_task(const tc_mm_call *c, const tc_mm_super *s, const tc_mm_part *p, int64_t i,
                           int64_t n, tc_mm_task *t) {
   const int64_t batch = i / (p->line * p->lines), along = i % p->line,
                 across = i / p->line % p->lines;
@@ -408,7 +407,7 @@ TC_MM_FN int tc_mm_take(const tc_mm_call *c, const tc_mm_super *s, const tc_mm_p
     n = tc_mm_size(p, p->from + seen, t->threads);
   } while (
       !__atomic_compare_exchange_n(taken, &seen, seen + n, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  tc_mm_place(c, s, p, p->from + seen, n, t);
+  tc_mm_make_task(c, s, p, p->from + seen, n, t);
   return 1;
 }
 
@@ -418,15 +417,15 @@ TC_MM_FN void tc_mm_tasks(tc_mm_call *c, const tc_mm_super *s, int id, int threa
   int64_t batch = -1, p0 = 0, p1 = 0; /* whose rows of A are in the scratch */
   tc_mm_task t;
   t.rows = c->own + id * c->own_bytes, t.sums = t.rows + c->g->rows_bytes;
-  t.turn = s->turn, t.slot = 0, t.id = c->own_columns || c->own_b ? 0 : id, t.threads = threads;
+  t.epoch = s->epoch, t.slot = 0, t.id = c->own_columns || c->own_b ? 0 : id, t.threads = threads;
   t.b0 = t.b1 = 0, t.bk = -1;
   for (int v = 0; v < threads; ++v) {
     const int run = (id + v) % threads;
     const tc_mm_part p = tc_mm_part_of(c, s, run, threads);
-    while (tc_mm_take(c, s, &p, tc_mm_taken(c, run, s->turn), &t)) {
+    while (tc_mm_take(c, s, &p, tc_mm_taken(c, run, s->epoch), &t)) {
       t.fresh = c->deep < c->kblocks || t.batch != batch || t.p0 != p0 || t.p1 != p1;
       if (t.batch != batch) t.b1 = 0;
-      tc_mm_do(c, &t);
+      tc_mm_run_task(c, &t);
       batch = t.batch, p0 = t.p0, p1 = t.p1;
     }
   }
@@ -447,15 +446,15 @@ TC_MM_FN void tc_mm_worker(void *call, int id, int threads) {
   tc_mm_call *c = (tc_mm_call *)call;
   const tc_mm *g = c->g;
   const tc_fe env = tc_fe_hold();
-  uint32_t turn = 0;
+  uint32_t epoch = 0;
   if (g->begin) g->begin();
   for (int64_t b0 = 0; b0 < g->batch; b0 += c->group)
-    for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, ++turn) {
+    for (int64_t q0 = 0; q0 < c->npanel; q0 += c->panels, ++epoch) {
       tc_mm_super s = {b0, tc_mm_min(c->group, g->batch - b0),
                        q0, tc_mm_min(c->panels, c->npanel - q0),
-                       1,  turn};
+                       1,  epoch};
       s.gm = tc_mm_blocks(c, &s, threads);
-      *tc_mm_taken(c, id, ~turn) = 0; /* all have left the superblock before */
+      *tc_mm_taken(c, id, ~epoch) = 0; /* all have left the superblock before */
       tc_mm_tasks(c, &s, id, threads);
       if (threads > 1 && (b0 + c->group < g->batch || q0 + c->panels < c->npanel)) tcrt_barrier();
     }
@@ -509,7 +508,7 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
             (!g->b_shared || g->batch == 1) && room >= c->block_bytes;
   c->own_b = c->once || (c->b_direct && c->kblocks == 1 && room >= c->block_bytes);
   if (c->own_b) c->span = tc_mm_min(c->span, room / c->block_bytes);
-  /* Where all threads read what any packed of B, lines wander between their caches; where they have
+  /* Where all threads read what any packed of B, lines move between their caches; where they have
    * columns of their own, each packs all rows of A.  No share of the columns shall be a quarter
    * larger than others are on average. */
   const int64_t share = tc_mm_ceil_div(c->npanel, threads) * g->nr;
@@ -542,7 +541,7 @@ TC_MM_FN const tc_mm *tc_mm_lower(const tc_mm *g, tc_mm *low) {
 }
 
 /* Are there packed panels of B from an earlier product?  From now on there may be. */
-TC_MM_FN int tc_mm_there(const tc_mm_call *c, char *shared) {
+TC_MM_FN int tc_mm_is_packed(const tc_mm_call *c, char *shared) {
   int64_t *const there = (int64_t *)shared;
   if (!c->g->reuse) return 0;
   const int all = c->panels == c->npanel, before = (int)*there;
@@ -569,7 +568,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
   const int64_t tiles = g->batch * c.mpanel * c.npanel;
   const int64_t threads = tc_mm_min(tc_mm_threads(g, g->batch * g->m * g->n * (g->k + 4)), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
-  if (!c.own_b && (!c.b_direct || g->n % g->nr) && !tc_mm_there(&c, shared))
+  if (!c.own_b && (!c.b_direct || g->n % g->nr) && !tc_mm_is_packed(&c, shared))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
       __builtin_memset(c.b + i * c.panel_bytes, 0, c.head);
   for (int i = 0; i < threads; ++i) *tc_mm_taken(&c, i, 0) = *tc_mm_taken(&c, i, 1) = 0;

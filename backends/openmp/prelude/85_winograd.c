@@ -70,15 +70,15 @@ TC_FN void tc_mm_winograd_channels(const tc_f32 *w, int64_t pitch, int64_t high,
 }
 TC_SLOW void tc_mm_winograd_weights(const tc_mm *g, const char *a, int64_t stride, int64_t rows, int64_t high,
                                     int64_t count, tc_f32 *u, int64_t step, int64_t pair) {
-  _Alignas(64) tc_f32 turned[9 * TC_L][TC_L];
+  _Alignas(64) tc_f32 transposed[9 * TC_L][TC_L];
   const int64_t all = pair ? TC_L : high;
   for (int64_t c = 0; c < count; c += TC_L)
     for (int64_t i = (all - 1) / TC_L * TC_L; i >= 0; i -= TC_L) { /* what the end stores of the next channel comes later */
       const int64_t some = TC_MIN(TC_L, count - c), there = TC_MAX(0, TC_MIN(TC_L, rows - i));
       for (int64_t k = 0; k < 9 * some && !g->a_cols; k += TC_L)
-        tc_mm_u32_transpose_padded(a + i * stride + (9 * c + k) * 4, stride, (char *)turned[k], sizeof turned[0],
+        tc_mm_u32_transpose_padded(a + i * stride + (9 * c + k) * 4, stride, (char *)transposed[k], sizeof transposed[0],
                                    TC_MIN(TC_L, 9 * some - k) * 4, there, TC_L);
-      const tc_f32 *w = g->a_cols ? (const tc_f32 *)a + 9 * c * all + i : turned[0];
+      const tc_f32 *w = g->a_cols ? (const tc_f32 *)a + 9 * c * all + i : transposed[0];
       tc_mm_winograd_channels(w, g->a_cols ? all : TC_L, high, some, u + c * high + i, step, pair);
     }
 }

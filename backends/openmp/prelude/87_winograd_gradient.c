@@ -4,7 +4,7 @@
  *   dW = G' [sum over tiles of (A dY A') * (B' d B)] G      dY: 2 x 2 places of row m, d: 4 x 4 points of channel c
  *
  *   task         some rows x some channels, whose sums stay in the second-level cache
- *     block      of tiles: A dY A' of the rows, B' d B of the channels, turned so that channels are neighbours;
+ *     block      of tiles: A dY A' of the rows, B' d B of the channels, transposed so that channels are neighbours;
  *                sixteen products of row panels and panels of channels
  *   at its end   G' [..] G, the epilogue
  *
@@ -22,7 +22,7 @@ typedef struct tc_mm_winograd_gradient {
    * are; `step` elements between positions.  Whole vectors are stored. */
   void (*places)(const char *y, int64_t row_step, int64_t height, int64_t width, int64_t n, float *v, int64_t step);
   /* to[j][i] = from[i][j] of `rows` x `cols` elements, numbers of whole vectors. */
-  void (*turn)(const float *from, int64_t from_step, float *to, int64_t to_step, int64_t rows, int64_t cols);
+  void (*transpose)(const float *from, int64_t from_step, float *to, int64_t to_step, int64_t rows, int64_t cols);
   /* y[9 n] = G' s G of n channels; s[16][..], `step` elements between positions.  Are all finite? */
   int (*weights)(const float *s, int64_t step, int64_t n, float *y);
 } tc_mm_winograd_gradient;
@@ -52,8 +52,8 @@ TC_SLOW void tc_mm_winograd_places(const char *y, int64_t row_step, int64_t heig
                                    int64_t step) {
   for (int64_t j = 0; j < n; j += TC_L) tc_mm_winograd_place(y + j * 8, row_step, height, width - 2 * j, v + j, step);
 }
-/* @ tc_mm_winograd_turn */
-TC_SLOW void tc_mm_winograd_turn(const tc_f32 *from, int64_t from_step, tc_f32 *to, int64_t to_step, int64_t rows,
+/* @ tc_mm_winograd_transpose */
+TC_SLOW void tc_mm_winograd_transpose(const tc_f32 *from, int64_t from_step, tc_f32 *to, int64_t to_step, int64_t rows,
                                  int64_t cols) {
   for (int64_t i = 0; i < rows; i += TC_L)
     for (int64_t j = 0; j < cols; j += TC_L)
@@ -105,7 +105,7 @@ __attribute__((visibility("hidden"))) int tc_mm_winograd_gradient_run(const tc_m
 #define TC_MM_GRADIENT_PANELS 1  /* of channels of a task at most */
 #define TC_MM_GRADIENT_TASKS 4   /* for each thread, at least, where there are so many rows and channels */
 /* What is done with vectors of tiles and each of these costs, in multiply-adds of vectors: B' d B in a channel, from
- * memory, turned; A dY A' in a row.  Of an element that the product packs. */
+ * memory, transposed; A dY A' in a row.  Of an element that the product packs. */
 #define TC_MM_GRADIENT_IMAGE 20
 #define TC_MM_GRADIENT_IMAGE_TILE 50
 #define TC_MM_GRADIENT_PLACES 10
@@ -123,7 +123,7 @@ typedef struct tc_mm_gradient_call {
 
 /* The parts of a thread's scratch. */
 typedef struct tc_mm_gradient_scratch {
-  float *sums, *rows, *image, *turned, *y;
+  float *sums, *rows, *image, *transposed, *y;
   tc_mm_winograd_packing packing; /* of what the product computes again */
 } tc_mm_gradient_scratch;
 
@@ -137,7 +137,7 @@ TC_MM_FN int64_t tc_mm_gradient_parts(const tc_mm_gradient_call *x, char *own, t
   p->sums = at, at += TC_MM_GRADIENT_POSITIONS * (x->rows * x->cols + 16);
   p->rows = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->rows);
   p->image = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->cols);
-  p->turned = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->cols);
+  p->transposed = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->cols);
   p->y = at, at += g->mr * 9 * x->cols;
   tc_mm_winograd_packing *s = &p->packing;
   s->a_stride = TC_MM_WINOGRAD_DEEP * g->es + 64;
@@ -168,7 +168,7 @@ TC_MM_FN void tc_mm_gradient_products(const tc_mm_gradient_call *x, const tc_mm_
                                                int64_t rows, int64_t cn, int64_t n, int add) {
   const tc_mm *g = x->w->g;
   for (int64_t k = 0; k < TC_MM_GRADIENT_POSITIONS; ++k) {
-    const float *a = p->rows + k * tc_mm_gradient_step(x->rows), *b = p->turned + k * tc_mm_gradient_step(x->cols);
+    const float *a = p->rows + k * tc_mm_gradient_step(x->rows), *b = p->transposed + k * tc_mm_gradient_step(x->cols);
     float *c = p->sums + k * (x->rows * x->cols + 16);
     for (int64_t j = 0; j < cn; j += g->nr)
       for (int64_t i = 0; i < rows; i += g->mr)
@@ -192,7 +192,7 @@ TC_MM_FN void tc_mm_gradient_task(const tc_mm_gradient_call *x, const tc_mm_grad
     tc_mm_gradient_block(x, 0, m0, rows, t, n, p->rows, tc_mm_gradient_step(x->rows));
     tc_mm_gradient_block(x, 1, c0, cn, t, n, p->image, step);
     for (int64_t k = 0; k < TC_MM_GRADIENT_POSITIONS; ++k)
-      w->turn(p->image + k * step, TC_MM_GRADIENT_TILES, p->turned + k * step, x->cols, cols,
+      w->transpose(p->image + k * step, TC_MM_GRADIENT_TILES, p->transposed + k * step, x->cols, cols,
               tc_mm_round_up(n, w->lanes));
     tc_mm_gradient_products(x, p, rows, cn, n, t ? TC_MM_ADD : 0);
   }
