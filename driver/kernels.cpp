@@ -213,6 +213,15 @@ struct PutIntoRegisters : llvm::PassInfoMixin<PutIntoRegisters> {
 
 // ---- one text -----------------------------------------------------------------------------------
 
+bool run_compiler(CompilerInstance &ci, Form form) {
+  if (form == Form::Assembly) {
+    EmitAssemblyAction action;
+    return ci.ExecuteAction(action);
+  }
+  EmitBCAction action;
+  return ci.ExecuteAction(action);
+}
+
 void compile_part(UnitPart &part, Form form, bool elf, const std::vector<std::string> &entries) {
   FirstError diags;
   std::vector<const char *> arguments;
@@ -241,14 +250,7 @@ void compile_part(UnitPart &part, Form form, bool elf, const std::vector<std::st
   llvm::SmallString<0> output;
   ci->setOutputStream(std::make_unique<llvm::raw_svector_ostream>(output));
   ci->setVerboseOutputStream(llvm::nulls());
-  bool done;
-  if (form == Form::Assembly) {
-    EmitAssemblyAction action;
-    done = ci->ExecuteAction(action);
-  } else {
-    EmitBCAction action;
-    done = ci->ExecuteAction(action);
-  }
+  const bool done = run_compiler(*ci, form);
   if (!done || diags.getNumErrors())
     part.error = file + ": " + (diags.text.empty() ? "compilation failed" : diags.text);
   else
@@ -333,7 +335,7 @@ void add_kernel_parts(const CompilerInstance &user, const tc_kernels &from, size
     part.flags.push_back(std::string("-DTC_LEVEL=") + tc_isa_name[level]);
     for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
     if (kernels.size() >= many) part.flags.push_back("-DTC_COMPACT");
-    if (!(from.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/80_matmul.c
+    if (!(from.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/81_matmul_run.c
     llvm::SmallVector<StringRef, 8> flags;
     if (x86) StringRef(level_flags[level]).split(flags, ' ');
     for (StringRef flag : flags) part.flags.push_back(flag.str());

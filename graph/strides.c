@@ -19,19 +19,19 @@ static bool is_row_major(tc_dims *dims, const tc_type *t, const tc_strides *s) {
   return true;
 }
 
-/* Axes i .. i2 of `from`, which have to be evenly spaced, become the axes j .. j2 of `to`. */
-static bool regroup(tc_dims *dims, const tc_type *from, const tc_strides *s, int i, int i2,
-                    const tc_type *to, int j, int j2, tc_strides *out) {
+/* The group's axes of `from`, which have to be evenly spaced, become those of `to`. */
+static bool regroup(tc_dims *dims, const tc_type *from, const tc_strides *s, const tc_view_group *g,
+                    const tc_type *to, tc_strides *out) {
   tc_dim step = tc_dim_const(1), next = step;
   bool any = false;
-  for (int k = i2 - 1; k >= i; k--) {
+  for (int k = g->i_end - 1; k >= g->i; k--) {
     if (tc_dim_is(from->dim[k], 1)) continue;
     if (any && !tc_dim_same(s->at[k], next)) return false;
     if (!any) step = s->at[k];
     any = true;
     next = tc_dim_mul(dims, s->at[k], from->dim[k]);
   }
-  for (int k = j2 - 1; k >= j; k--) {
+  for (int k = g->j_end - 1; k >= g->j; k--) {
     out->at[k] = step;
     step = tc_dim_mul(dims, step, to->dim[k]);
   }
@@ -40,10 +40,8 @@ static bool regroup(tc_dims *dims, const tc_type *from, const tc_strides *s, int
 
 static bool reshape(tc_dims *dims, const tc_type *from, const tc_type *to, tc_strides *s) {
   tc_strides out = {0};
-  for (int i = 0, j = 0, i2, j2; i < from->rank || j < to->rank; i = i2, j = j2)
-    if (!tc_view_next_group(dims, from, to, i, j, &i2, &j2) ||
-        !regroup(dims, from, s, i, i2, to, j, j2, &out))
-      return false;
+  for (tc_view_group g = {0}; tc_view_has_group(from, to, &g);)
+    if (!tc_view_next_group(dims, from, to, &g) || !regroup(dims, from, s, &g, to, &out)) return false;
   *s = out;
   return true;
 }

@@ -60,17 +60,19 @@ static tc_dim product(tc_dims *dims, const tc_dim *dim, int from, int to) {
   return p;
 }
 
-bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, int i, int j, int *i2,
-                        int *j2) {
-  if (i < a->rank && j < b->rank && tc_dim_same(a->dim[i], b->dim[j])) {
-    *i2 = i + 1, *j2 = j + 1;
-    return true;
-  }
+bool tc_view_has_group(const tc_type *a, const tc_type *b, const tc_view_group *g) {
+  return g->i_end < a->rank || g->j_end < b->rank;
+}
+
+bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, tc_view_group *g) {
+  const int i = g->i_end, j = g->j_end;
+  *g = (tc_view_group){i, i + 1, j, j + 1};
+  if (i < a->rank && j < b->rank && tc_dim_same(a->dim[i], b->dim[j])) return true;
   for (int sum = 1; sum <= a->rank - i + b->rank - j; sum++)
-    for (*i2 = i; *i2 <= a->rank && *i2 - i <= sum; ++*i2) {
-      *j2 = j + sum - (*i2 - i);
-      if (*j2 > b->rank) continue;
-      if (tc_dim_same(product(dims, a->dim, i, *i2), product(dims, b->dim, j, *j2))) return true;
+    for (g->i_end = i; g->i_end <= a->rank && g->i_end - i <= sum; ++g->i_end) {
+      g->j_end = j + sum - (g->i_end - i);
+      if (g->j_end > b->rank) continue;
+      if (tc_dim_same(product(dims, a->dim, i, g->i_end), product(dims, b->dim, j, g->j_end))) return true;
     }
   return false;
 }
@@ -110,11 +112,11 @@ static bool adjust_reshape(tc_dims *dims, const tc_view_step *s, const tc_type *
                            tc_type *part, tc_view_chain *c) {
   tc_type from = padded(part, whole->rank), to = s->to;
   to.dtype = part->dtype;
-  for (int i = 0, j = 0, i2, j2; i < whole->rank || j < to.rank; i = i2, j = j2) {
-    if (!tc_view_next_group(dims, whole, &s->to, i, j, &i2, &j2)) return false;
-    if (all_same(from.dim, whole->dim, i, i2)) continue;
-    if (!all_ones(from.dim, i, i2)) return false;
-    for (int k = j; k < j2; k++) to.dim[k] = tc_dim_const(1);
+  for (tc_view_group g = {0}; tc_view_has_group(whole, &s->to, &g);) {
+    if (!tc_view_next_group(dims, whole, &s->to, &g)) return false;
+    if (all_same(from.dim, whole->dim, g.i, g.i_end)) continue;
+    if (!all_ones(from.dim, g.i, g.i_end)) return false;
+    for (int k = g.j; k < g.j_end; k++) to.dim[k] = tc_dim_const(1);
   }
   if (to.rank == 0) return false; /* rank 0 promotes otherwise */
   trim(&to, &s->to);

@@ -35,10 +35,14 @@ bool tc_view_append(tc_view_chain *c, const tc_view_step *s);
 bool tc_view_adjust(tc_dims *dims, const tc_view_step *s, const tc_type *whole, tc_type *part,
                     tc_view_chain *c);
 
-/* A reshape from a to b, from axes (i, j) on: the least (i2, j2) such that a[i..i2) and b[j..j2) have
- * equal products. */
-bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, int i, int j, int *i2,
-                        int *j2);
+/* Axes a[i..i_end) and b[j..j_end) with equal products, which a reshape from a to b makes of each other. */
+typedef struct tc_view_group {
+  int i, i_end, j, j_end;
+} tc_view_group;
+/* Moves *g, zero at first, on to the smallest group behind it; false: there is none, though axes are left. */
+bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, tc_view_group *g);
+/* Are axes left behind the group? */
+bool tc_view_has_group(const tc_type *a, const tc_type *b, const tc_view_group *g);
 
 /* x seen through s or c: composed with the view that x may be already; identities vanish. */
 tc_ref tc_view_apply(tc_graph *g, tc_ref x, const tc_view_step *s, tc_loc loc);

@@ -129,14 +129,19 @@ static int split_factor(tc_dims *d, layout *l, int i, tc_dim size) {
   return rest;
 }
 
-/* Takes factors off the list until they are an axis of this size. */
-static bool fill_axis(tc_dims *d, layout *l, int axis, tc_dim size, int *list, int n, int *next) {
+/* Factors in row-major order, of which those in front of `next` are part of an axis already. */
+typedef struct queue {
+  int factor[MOST_FACTORS], n, next;
+} queue;
+
+/* Takes factors off the queue until they are an axis of this size. */
+static bool fill_axis(tc_dims *d, layout *l, int axis, tc_dim size, queue *q) {
   l->count[axis] = 0;
   for (tc_dim left = size; !tc_dim_is(left, 1);) {
-    if (*next == n) return false;
-    const int i = list[*next];
-    if (divides(d, left, length_of(d, &l->factor[i]))) ++*next;
-    else if ((list[*next] = split_factor(d, l, i, left)) == NO_FACTOR) return false;
+    if (q->next == q->n) return false;
+    const int i = q->factor[q->next];
+    if (divides(d, left, length_of(d, &l->factor[i]))) ++q->next;
+    else if ((q->factor[q->next] = split_factor(d, l, i, left)) == NO_FACTOR) return false;
     l->at[axis][l->count[axis]++] = i;
     left = tc_dim_div(d, left, length_of(d, &l->factor[i]));
   }
@@ -145,14 +150,14 @@ static bool fill_axis(tc_dims *d, layout *l, int axis, tc_dim size, int *list, i
 
 /* All factors but those of one point, in row-major order, are those of axes of these sizes. */
 static bool reshape_layout(tc_dims *d, layout *l, const tc_type *t) {
-  int list[MOST_FACTORS], n = 0, next = 0;
+  queue q = {0};
   for (int i = 0; i < l->rank; i++)
     for (int k = 0; k < l->count[i]; k++)
-      if (!tc_dim_is(length_of(d, &l->factor[l->at[i][k]]), 1)) list[n++] = l->at[i][k];
+      if (!tc_dim_is(length_of(d, &l->factor[l->at[i][k]]), 1)) q.factor[q.n++] = l->at[i][k];
   l->rank = t->rank;
   for (int i = 0; i < t->rank; i++)
-    if (!fill_axis(d, l, i, t->dim[i], list, n, &next)) return false;
-  return next == n;
+    if (!fill_axis(d, l, i, t->dim[i], &q)) return false;
+  return q.next == q.n;
 }
 
 static void permute_layout(layout *l, const tc_node *n) {

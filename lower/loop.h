@@ -225,7 +225,7 @@ typedef struct tc_stage {
   uint32_t skipped;
 } tc_stage;
 
-/* A reduction or scan whose size is a symbol may have nests for both ways; the launcher takes one.  CUT: parts
+/* A reduction or scan whose size is a symbol may have nests of both kinds; the launcher takes one.  CUT: parts
  * of it, and their combination; WHOLE: one nest, for up to `whole` elements, or from `many` results on. */
 typedef enum { TC_ALWAYS, TC_WHERE_CUT, TC_WHERE_WHOLE } tc_when;
 
@@ -248,7 +248,7 @@ typedef struct tc_nest {
   int64_t whole, many;
 } tc_nest;
 
-static inline uint32_t tc_nest_stages(const tc_nest *n) { return n->nstage + n->nstreamed; } /* of both ways */
+static inline uint32_t tc_nest_stages(const tc_nest *n) { return n->nstage + n->nstreamed; } /* with those of a streamed run */
 /* The nest as it is where rows are not kept. */
 static inline tc_nest tc_nest_streamed(const tc_nest *n) {
   tc_nest streamed = *n;
@@ -435,7 +435,7 @@ typedef struct tc_target {
   int64_t few_columns; /* ... when the lanes run along them */
   int64_t long_column; /* elements of one result from which on it is cut then; 0: as otherwise */
   bool cut_unknown;    /* sizes that may be few and long count as such then; where they may be
-                        * short too, there are nests for both ways */
+                        * short too, there are nests of both kinds (tc_when) */
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as expensive values are */
   bool intervals;      /* stages may run over an interval of the vector axis (tc_stage.interval) */
   int64_t lane_rows;   /* LOCAL rows of fewer elements than this are kept where neighbouring points share a vector, too */

@@ -97,11 +97,21 @@ typedef struct places {
   tc_dim first, last;
 } places;
 
-static places places_of(const fusion *f, const tc_nest *n, const tc_stage *s, const outermost *o, int i) {
+/* A stage, and how the fused loop is the outermost axis of its nest. */
+typedef struct site {
+  const tc_kernel *k;
+  const tc_nest *n;
+  const tc_stage *s;
+  const outermost *o;
+} site;
+
+static places places_of(const fusion *f, const site *at, int i) {
+  const tc_nest *n = at->n;
+  const outermost *o = at->o;
   const tc_axis *x = &n->axis[i];
-  const bool interval = s->interval && i == n->vector, rest = !o->axes && i == (o->chunk < 0 ? 0 : o->chunk);
-  const tc_dim end = interval ? s->end : rest ? o->rest : x->of >= 0 ? x->total : x->extent;
-  return (places){interval ? s->first : tc_dim_const(0), tc_dim_sub(f->L->dims, end, tc_dim_const(1))};
+  const bool interval = at->s->interval && i == n->vector, rest = !o->axes && i == (o->chunk < 0 ? 0 : o->chunk);
+  const tc_dim end = interval ? at->s->end : rest ? o->rest : x->of >= 0 ? x->total : x->extent;
+  return (places){interval ? at->s->first : tc_dim_const(0), tc_dim_sub(f->L->dims, end, tc_dim_const(1))};
 }
 
 /* The comparison of an axis with a size: axis + x < y, or >=.  Narrows its places to those where it holds. */
@@ -130,15 +140,18 @@ static void narrow(const fusion *f, const tc_kernel *k, tc_val guard, places *al
 }
 
 /* Do axes that are not the fused loop stay within the `plane` elements of its point? */
-static bool stays_in_plane(const fusion *f, const tc_nest *n, const outermost *o, const places *all, const tc_address *a, tc_dim plane) {
+static bool stays_in_plane(const fusion *f, const site *at, const places *all, const tc_address *a, tc_dim plane) {
   tc_dims *d = f->L->dims;
+  const tc_nest *n = at->n;
   const tc_dim zero = tc_dim_const(0);
   tc_dim first = a->offset, last = a->offset;
-  for (int i = o->axes; i < n->naxis; i++) {
+  for (int i = at->o->axes; i < n->naxis; i++) {
     const int chunk = chunk_of(n, i);
     if (!tc_dim_known_le(d, zero, a->coef[i])) return false;
-    if (chunk >= 0 && !tc_dim_same(a->coef[i], tc_dim_mul(d, a->coef[chunk], n->axis[chunk].extent))) return false;
-    if (chunk >= 0) continue; /* counted with its chunks */
+    if (chunk >= 0) { /* counted with its chunks */
+      if (!tc_dim_same(a->coef[i], tc_dim_mul(d, a->coef[chunk], n->axis[chunk].extent))) return false;
+      continue;
+    }
     first = tc_dim_add(d, first, tc_dim_mul(d, a->coef[i], all[i].first));
     last = tc_dim_add(d, last, tc_dim_mul(d, a->coef[i], all[i].last));
   }
@@ -147,47 +160,51 @@ static bool stays_in_plane(const fusion *f, const tc_nest *n, const outermost *o
 }
 
 /* Is what the nest reaches of an array that is stored at one point of the fused loop that point's? */
-static bool is_of_plane(const fusion *f, const tc_kernel *k, const tc_nest *n, const tc_stage *s, const outermost *o, uint32_t buffer,
-                        const tc_address *a, tc_val guard) {
-  const tc_buffer *b = &f->L->p->buffer[k->buffer[buffer]];
+static bool is_of_plane(const fusion *f, const site *at, uint32_t buffer, const tc_address *a, tc_val guard) {
+  const tc_buffer *b = &f->L->p->buffer[at->k->buffer[buffer]];
   places all[TC_MAX_AXES];
   tc_dim plane, step;
-  for (int i = 0; i < n->naxis; i++) all[i] = places_of(f, n, s, o, i);
-  narrow(f, k, guard, all);
-  return !b->layout.strided && divides(f, b->numel, f->extent, &plane) && find_step(f, n, o, a, &step) &&
-         tc_dim_same(step, plane) && stays_in_plane(f, n, o, all, a, plane);
+  for (int i = 0; i < at->n->naxis; i++) all[i] = places_of(f, at, i);
+  narrow(f, at->k, guard, all);
+  return !b->layout.strided && divides(f, b->numel, f->extent, &plane) && find_step(f, at->n, at->o, a, &step) &&
+         tc_dim_same(step, plane) && stays_in_plane(f, at, all, a, plane);
 }
 
 static bool is_store(const tc_action *a) { return a->kind == TC_ACT_STORE; }
 
-static bool loads_fit(const fusion *f, const tc_kernel *k, const tc_nest *n, const tc_stage *s, const outermost *o) {
+static bool loads_fit(const fusion *f, const site *at) {
+  const tc_kernel *k = at->k;
   uint8_t *used = lo_alloc(f->L, f->L->scratch, k->nexpr + 1u);
-  tc_mark_stage(s, used);
+  tc_mark_stage(at->s, used);
   tc_mark_operands(k, used);
   for (uint32_t id = 1; id < k->nexpr; id++) {
     const tc_expr *e = &k->expr[id];
     tc_dim step;
     if (!used[id] || !tc_expr_has_address(e)) continue;
-    if (!o->axes && !find_step(f, n, o, &e->address, &step)) return false;
+    if (!at->o->axes && !find_step(f, at->n, at->o, &e->address, &step)) return false;
     if (e->kind != TC_EX_LOAD || !f->stored[k->buffer[e->buffer]]) continue;
-    if (!is_of_plane(f, k, n, s, o, e->buffer, &e->address, e->guard)) return false;
+    if (!is_of_plane(f, at, e->buffer, &e->address, e->guard)) return false;
   }
   return true;
 }
 
-static bool stage_fits(const fusion *f, const tc_kernel *k, const tc_nest *n, const tc_stage *s, const outermost *o) {
-  if (s->if_skipped || s->skip_if.id || (s->interval && !o->axes && n->vector <= (o->chunk < 0 ? 0 : o->chunk))) return false;
+static bool stage_fits(const fusion *f, const site *at) {
+  const tc_stage *s = at->s;
+  const outermost *o = at->o;
+  if (s->if_skipped || s->skip_if.id) return false;
+  if (s->interval && !o->axes && at->n->vector <= (o->chunk < 0 ? 0 : o->chunk)) return false;
   for (uint32_t i = 0; i < s->naction; i++) {
     const tc_action *a = &s->action[i];
-    if (a->kind == TC_ACT_ADD || (is_store(a) && !is_of_plane(f, k, n, s, o, a->buffer, &a->address, a->guard))) return false;
+    if (a->kind == TC_ACT_ADD) return false;
+    if (is_store(a) && !is_of_plane(f, at, a->buffer, &a->address, a->guard)) return false;
   }
-  return loads_fit(f, k, n, s, o);
+  return loads_fit(f, at);
 }
 
 static bool nest_fits(const fusion *f, const tc_kernel *k, const tc_nest *n) {
   outermost o;
   bool ok = n->when == TC_ALWAYS && !n->serial && !n->nstreamed && find_outermost(f, n, &o);
-  for (uint32_t s = 0; ok && s < n->nstage; s++) ok = stage_fits(f, k, n, &n->stage[s], &o);
+  for (uint32_t s = 0; ok && s < n->nstage; s++) ok = stage_fits(f, &(site){k, n, &n->stage[s], &o});
   return ok;
 }
 

@@ -137,7 +137,7 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
   if (v.kind != Value::Tensors) {
     fail(e->getExprLoc(), v.kind == Value::Null ? "the operand is NULL"
                                                 : "the operand is not a tensor that is followed");
-    obstacle.dead = v.kind == Value::Null && !chosen.empty(); // on one way alone
+    obstacle.dead = v.kind == Value::Null && !chosen.empty(); // on one path alone
     return std::nullopt;
   }
   v.tensor.ref = contents(v.tensor, e->getExprLoc());
@@ -176,6 +176,20 @@ struct Number {
   const Expr *expression;
   size_t at; // in the operands
   bool like; // it takes the dtype of the first tensor, or else that of the result
+};
+
+// What the arguments of a call become.
+struct ApiCall {
+  const CallExpr *call = nullptr;
+  llvm::SmallVector<AttributeSlot, 4> slots;
+  unsigned next = 0;            // argument
+  size_t slot = 0;              // next attribute
+  std::vector<tc_ref> in;       // {0}: NULL, or the place of one of `numbers`
+  std::vector<tc_dim> attrs;
+  std::string string;           // the attribute that is one
+  std::optional<Tensor> first;  // operand that is a tensor
+  std::vector<Number> numbers;
+  std::vector<std::pair<Value, const Expr *>> further; // addresses of results beside the first
 };
 
 // ---- attributes ---------------------------------------------------------------------------------
@@ -397,88 +411,107 @@ Value Evaluator::result_of_several(tc_ref ref, size_t i, const CallExpr *e) {
   return result(build(OP_RESULT, {ref}, {index}, nullptr, e), OP_RESULT, nullptr);
 }
 
-Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
-  auto slots = attribute_slots(row.op);
-  std::vector<tc_ref> in;
-  std::vector<tc_dim> attrs;
-  std::string string;
-  std::optional<Tensor> first;
-  std::vector<Number> numbers; // their places in `in` are kept
-  std::vector<std::pair<Value, const Expr *>> further;
-  size_t slot = 0;
-  unsigned arg = 0;
-  bool like = false, front = false;
+// t: a tensor; o: a tensor, or NULL.
+void Evaluator::take_tensor(char kind, const Expr *arg, ApiCall &c) {
+  Value v = evaluate(arg);
+  if (kind == 'o' && v.kind == Value::Null) {
+    expect_no_error(arg->getExprLoc());
+    c.in.push_back({0});
+    return;
+  }
+  auto tensor = as_tensor(v, arg);
+  if (!tensor) return;
+  if (!c.first) c.first = tensor;
+  c.in.push_back(tensor->ref);
+}
+
+// T: an array of tensors, and their number.
+void Evaluator::take_tensors(const Expr *arg, ApiCall &c, tc_op op) {
+  Value array = evaluate(arg);
+  if (failed) return;
+  Value count = evaluate(argument(c.call, c.next++));
+  auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
+  if (n) append_tensors(array, arg, *n, c.in);
+  else fail_to_list(count, arg->getExprLoc(), op);
+}
+
+// l: the sizes of a tensor.
+void Evaluator::take_sizes(const Expr *arg, ApiCall &c) {
+  auto like = tensor_argument(arg);
+  if (!like) return;
+  const tc_type &type = *tc_graph_type(graph, like->ref);
+  c.attrs.push_back(tc_dim_const(type.rank));
+  c.attrs.insert(c.attrs.end(), type.dim, type.dim + type.rank);
+  c.slot++;
+}
+
+// s, u: a C scalar that becomes an operand, with `x` the first one.
+void Evaluator::take_number(const Expr *arg, ApiCall &c, bool front, bool like) {
+  auto v = number_argument(arg);
+  if (!v) return;
+  c.numbers.push_back({*v, arg, front ? 0 : c.in.size(), like});
+  c.in.insert(front ? c.in.begin() : c.in.end(), tc_ref{0});
+}
+
+// r: where a result beside the first goes.
+void Evaluator::take_address(const Expr *arg, ApiCall &c) {
+  Value v = evaluate(arg);
+  if (!failed && v.kind != Value::Null && v.kind != Value::Pointer)
+    fail(arg->getExprLoc(), "a result goes to an address that is not followed");
+  if (!failed) c.further.push_back({v, arg});
+}
+
+// Takes what the letters of the row say (graph/ops/api.def).
+bool Evaluator::take_arguments(const ApiRow &row, ApiCall &c) {
+  bool like = false, front = false; // marks of the next letter
   for (const char *at = row.arguments; *at && !failed; at++) {
     if (*at == '~' || *at == 'x') {
       (*at == '~' ? like : front) = true;
       continue;
     }
-    const Expr *expression = argument(e, arg++);
-    if (failed) return {};
-    if (*at == 't' || *at == 'o') {
-      Value v = evaluate(expression);
-      if (*at == 'o' && v.kind == Value::Null) {
-        expect_no_error(expression->getExprLoc());
-        in.push_back({0});
-        continue;
-      }
-      auto tensor = as_tensor(v, expression);
-      if (!tensor) return {};
-      if (!first) first = tensor;
-      in.push_back(tensor->ref);
-      continue;
-    }
-    if (*at == 'l') {
-      auto like_this = tensor_argument(expression);
-      if (!like_this) return {};
-      const tc_type &type = *tc_graph_type(graph, like_this->ref);
-      attrs.push_back(tc_dim_const(type.rank));
-      attrs.insert(attrs.end(), type.dim, type.dim + type.rank);
-      slot++;
-      continue;
-    }
-    if (*at == 's' || *at == 'u') {
-      auto v = number_argument(expression);
-      if (!v) return {};
-      numbers.push_back({*v, expression, front ? 0 : in.size(), like});
-      in.insert(front ? in.begin() : in.end(), tc_ref{0});
-      like = front = false;
-      continue;
-    }
-    Value v = evaluate(expression);
-    if (failed) return {};
-    if (*at == 'r') {
-      if (v.kind != Value::Null && v.kind != Value::Pointer)
-        fail(expression->getExprLoc(), "a result goes to an address that is not followed");
-      further.push_back({v, expression});
-    } else if (*at == 'T') {
-      Value count = evaluate(argument(e, arg++));
-      auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
-      if (n) append_tensors(v, expression, *n, in);
-      else fail_to_list(count, expression->getExprLoc(), row.op);
-    } else {
-      append_attribute(slots[slot++], v, expression, attrs, string);
-    }
+    const Expr *arg = argument(c.call, c.next++);
+    if (failed) return false;
+    if (*at == 't' || *at == 'o') take_tensor(*at, arg, c);
+    else if (*at == 'T') take_tensors(arg, c, row.op);
+    else if (*at == 'l') take_sizes(arg, c);
+    else if (*at == 's' || *at == 'u') take_number(arg, c, front, like);
+    else if (*at == 'r') take_address(arg, c);
+    else if (Value v = evaluate(arg); !failed) append_attribute(c.slots[c.slot++], v, arg, c.attrs, c.string);
+    like = front = false;
   }
-  tc_op op = row.op;
-  convert_operands(op, in, e);
-  const auto given = llvm::find_if(in, [](tc_ref each) { return each.id != 0; });
-  for (const Number &each : numbers) {
-    if (failed) return {};
+  return !failed;
+}
+
+// Numbers become operands, when the dtype of the tensors among them is known.
+bool Evaluator::place_numbers(const ApiRow &row, tc_op &op, ApiCall &c) {
+  const auto given = llvm::find_if(c.in, [](tc_ref each) { return each.id != 0; });
+  for (const Number &each : c.numbers) {
+    if (failed) return false;
     tc_dtype dtype = TC_F64;
-    if (first) dtype = static_cast<tc_dtype>(tc_graph_type(graph, *given)->dtype);
-    else if (each.like) dtype = static_cast<tc_dtype>(tc_dim_value(attrs.back()));
+    if (c.first) dtype = static_cast<tc_dtype>(tc_graph_type(graph, *given)->dtype);
+    else if (each.like) dtype = static_cast<tc_dtype>(tc_dim_value(c.attrs.back()));
     const SourceLocation loc = each.expression->getExprLoc();
-    if (op == OP_ARANGE) in[each.at] = as_whole(each.value, loc);
-    if (failed || in[each.at].id) continue;
-    in[each.at] = each.like && dtype < TC_DTYPE_COUNT ? fitted(each.value, dtype, op, row.name, each.expression)
-                                                      : as_operand(each.value, loc);
+    if (op == OP_ARANGE) c.in[each.at] = as_whole(each.value, loc);
+    if (failed || c.in[each.at].id) continue;
+    c.in[each.at] = each.like && dtype < TC_DTYPE_COUNT ? fitted(each.value, dtype, op, row.name, each.expression)
+                                                        : as_operand(each.value, loc);
   }
+  return !failed;
+}
+
+Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
+  ApiCall c;
+  c.call = e;
+  c.slots = attribute_slots(row.op);
+  if (!take_arguments(row, c)) return {};
+  tc_op op = row.op;
+  convert_operands(op, c.in, e);
+  if (!place_numbers(row, op, c)) return {};
   ops++;
-  tc_ref ref = build(op, in, attrs, string.empty() ? nullptr : string.c_str(), e);
-  if (further.empty()) return result(ref, op, first ? &*first : nullptr);
-  for (size_t i = 0; i < further.size() && !failed; i++)
-    if (const auto &[to, expression] = further[i]; to.kind == Value::Pointer)
+  tc_ref ref = build(op, c.in, c.attrs, c.string.empty() ? nullptr : c.string.c_str(), e);
+  if (c.further.empty()) return result(ref, op, c.first ? &*c.first : nullptr);
+  for (size_t i = 0; i < c.further.size() && !failed; i++)
+    if (const auto &[to, expression] = c.further[i]; to.kind == Value::Pointer)
       store(to.place, result_of_several(ref, i + 1, e), expression->getExprLoc());
   return result_of_several(ref, 0, e);
 }

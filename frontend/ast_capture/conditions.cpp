@@ -1,6 +1,6 @@
 // conditions.cpp - what branches ask of values that are known at run time only.
 //
-// A condition that has to come out one way becomes a condition in front of the call, and what it
+// A condition that has to have one value becomes a condition in front of the call, and what it
 // tells holds for all that is captured: `if (m->n != 6) return NULL;` makes m->n the constant 6.
 #include "frontend/ast_capture/evaluator.h"
 

@@ -520,7 +520,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
 }
 
 // Likewise of a pointer to an object, where ?: asks, or a branch in a function that is called: each side is followed; where
-// that makes too many ways, it leads to one.
+// that makes too many paths, it leads to one object.
 std::optional<bool> Evaluator::pointer_side(const Value &v) {
   if (maybe && v.place.deref) return std::nullopt;
   const std::string text = "(" + v.place.text + ") != 0";

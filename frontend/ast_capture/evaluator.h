@@ -200,6 +200,9 @@ private:
   Value evaluate_initializer(const clang::Expr *e, clang::QualType type);
   Value compare_pointers(const clang::BinaryOperator *e, const Value &a, const Value &b);
   std::optional<Place> locate(const clang::Expr *e);
+  std::optional<Place> locate_member(const clang::MemberExpr *e);
+  std::optional<Place> locate_element(const clang::ArraySubscriptExpr *e);
+  std::optional<Place> locate_temporary(clang::QualType type, Value v);
   std::optional<Place> refer(const clang::Expr *e);
   std::optional<Place> locate_variable(const clang::DeclRefExpr *e);
   Place offset_place(Place place, int64_t by);
@@ -262,6 +265,13 @@ private:
   Value evaluate_call(const clang::CallExpr *e);
   Value result_of_several(tc_ref ref, size_t i, const clang::CallExpr *e);
   Value call_api(const clang::CallExpr *e, struct ApiRow const &row);
+  bool take_arguments(struct ApiRow const &row, struct ApiCall &c);
+  void take_tensor(char kind, const clang::Expr *arg, struct ApiCall &c);
+  void take_tensors(const clang::Expr *arg, struct ApiCall &c, tc_op op);
+  void take_sizes(const clang::Expr *arg, struct ApiCall &c);
+  void take_number(const clang::Expr *arg, struct ApiCall &c, bool front, bool like);
+  void take_address(const clang::Expr *arg, struct ApiCall &c);
+  bool place_numbers(struct ApiRow const &row, tc_op &op, struct ApiCall &c);
   void fail_to_list(const Value &count, clang::SourceLocation loc, tc_op op);
   void expect_no_error(clang::SourceLocation loc);
   Value call_member(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
@@ -440,6 +450,13 @@ private:
   std::vector<Export> exports(Flow flow, const clang::Stmt *first, const clang::Stmt *last);
   void for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> act);
   void count_export(const Value &v);
+  void gather_returned(clang::SourceLocation loc, std::vector<Export> &list, Segment &result);
+  void write_stores(const std::vector<Export> &list, clang::SourceLocation loc, Segment &result);
+  void write_returned(Segment &result);
+  bool write_outputs(clang::SourceLocation loc);
+  TypeFact::Size size_fact(const Place &place, int i, tc_dim size);
+  void note_type(const Place &place, const Value &v, Facts &after);
+  void note_types(const Place &place, const Value &v, Facts &after);
   std::string value_text(const Value &v, clang::SourceLocation loc);
   std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
   bool copies(tc_ref ref, tc_ref base);

@@ -159,56 +159,64 @@ static bool may_name(const FunctionDecl *function, const FieldDecl *field) {
   return context || (field->getAccess() == AS_protected && isa<CXXMethodDecl>(function));
 }
 
+std::optional<Place> Evaluator::locate_member(const MemberExpr *e) {
+  const auto *field = dyn_cast<FieldDecl>(e->getMemberDecl());
+  std::optional<Place> base;
+  if (e->isArrow()) {
+    Value pointer = evaluate(e->getBase());
+    if (pointer.kind == Value::Pointer) base = pointer.place;
+  } else {
+    base = locate(e->getBase());
+  }
+  if (failed || !base || !field || (!base->at_entry && field->getParent()->isUnion())) {
+    fail(e->getExprLoc(), "a member of an object that is not followed");
+    return std::nullopt;
+  }
+  if (base->at_entry && !may_name(function, field)) {
+    fail(e->getExprLoc(), "'" + field->getNameAsString() + "' cannot be named in '" +
+                              function->getNameAsString() + "': it is a private member of '" +
+                              field->getParent()->getNameAsString() + "'");
+    return std::nullopt;
+  }
+  if (base->at_entry) return member_of(*base, field);
+  base->path.push_back(field->getFieldIndex());
+  base->type = field->getType();
+  return base;
+}
+
+std::optional<Place> Evaluator::locate_element(const ArraySubscriptExpr *e) {
+  Value base = as_letters(evaluate(e->getBase())), index = evaluate(e->getIdx());
+  if (failed) return std::nullopt;
+  auto i = index.kind == Value::Scalars ? as_constant(index.scalar) : std::nullopt;
+  if (base.kind == Value::Pointer && i) return offset_place(base.place, *i);
+  if (base.kind == Value::Pointer && index.kind == Value::Scalars)
+    return element_of(base, index.scalar, e->getExprLoc());
+  fail(e->getExprLoc(), "an element of an object that is not followed");
+  return std::nullopt;
+}
+
+// A new object that holds a value.
+std::optional<Place> Evaluator::locate_temporary(QualType type, Value v) {
+  Place place;
+  place.slot = new_slot(std::move(v));
+  place.type = type;
+  return failed ? std::nullopt : std::optional<Place>(place);
+}
+
 // The object that an lvalue names.
 std::optional<Place> Evaluator::locate(const Expr *e) {
   e = e->IgnoreParens();
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return locate_variable(ref);
-  if (const auto *member = dyn_cast<MemberExpr>(e)) {
-    const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
-    std::optional<Place> base;
-    if (member->isArrow()) {
-      Value pointer = evaluate(member->getBase());
-      if (pointer.kind == Value::Pointer) base = pointer.place;
-    } else {
-      base = locate(member->getBase());
-    }
-    if (failed || !base || !field || (!base->at_entry && field->getParent()->isUnion())) {
-      fail(e->getExprLoc(), "a member of an object that is not followed");
-      return std::nullopt;
-    }
-    if (base->at_entry && !may_name(function, field)) {
-      fail(e->getExprLoc(), "'" + field->getNameAsString() + "' cannot be named in '" +
-                                function->getNameAsString() + "': it is a private member of '" +
-                                field->getParent()->getNameAsString() + "'");
-      return std::nullopt;
-    }
-    if (base->at_entry) return member_of(*base, field);
-    base->path.push_back(field->getFieldIndex());
-    base->type = field->getType();
-    return base;
-  }
-  if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) {
-    Value base = as_letters(evaluate(element->getBase())), index = evaluate(element->getIdx());
-    if (failed) return std::nullopt;
-    auto i = index.kind == Value::Scalars ? as_constant(index.scalar) : std::nullopt;
-    if (base.kind == Value::Pointer && i) return offset_place(base.place, *i);
-    if (base.kind == Value::Pointer && index.kind == Value::Scalars)
-      return element_of(base, index.scalar, e->getExprLoc());
-    fail(e->getExprLoc(), "an element of an object that is not followed");
-    return std::nullopt;
-  }
+  if (const auto *member = dyn_cast<MemberExpr>(e)) return locate_member(member);
+  if (const auto *element = dyn_cast<ArraySubscriptExpr>(e)) return locate_element(element);
   if (const auto *deref = dyn_cast<UnaryOperator>(e); deref && deref->getOpcode() == UO_Deref) {
     Value pointer = as_letters(evaluate(deref->getSubExpr()));
     if (!failed && pointer.kind == Value::Pointer) return pointer.place;
     fail(e->getExprLoc(), "what this pointer leads to is not followed");
     return std::nullopt;
   }
-  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e)) {
-    Place place;
-    place.slot = new_slot(evaluate_initializer(literal->getInitializer(), literal->getType()));
-    place.type = literal->getType();
-    return failed ? std::nullopt : std::optional<Place>(place);
-  }
+  if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e))
+    return locate_temporary(literal->getType(), evaluate_initializer(literal->getInitializer(), literal->getType()));
   if (const auto *op = dyn_cast<BinaryOperator>(e); op && op->isAssignmentOp()) { // C++
     evaluate(e);
     return failed ? std::nullopt : locate(op->getLHS());
@@ -231,12 +239,7 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   // What a call returns, as in tc_shape(x).v[0]: a temporary object.
   const auto *kept = dyn_cast<MaterializeTemporaryExpr>(e);
   const Expr *made = kept ? kept->getSubExpr() : e;
-  if (made->isPRValue() && made->getType()->isRecordType()) {
-    Place place;
-    place.slot = new_slot(evaluate(made));
-    place.type = made->getType();
-    return failed ? std::nullopt : std::optional<Place>(place);
-  }
+  if (made->isPRValue() && made->getType()->isRecordType()) return locate_temporary(made->getType(), evaluate(made));
   fail(e->getExprLoc(), "an object of this form is not followed");
   return std::nullopt;
 }
@@ -248,10 +251,7 @@ std::optional<Place> Evaluator::refer(const Expr *e) {
     object = full->getSubExpr()->IgnoreParenNoopCasts(context);
   const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(object);
   if (!temporary) return locate(object);
-  Place place;
-  place.type = temporary->getType();
-  place.slot = new_slot(evaluate_initializer(temporary->getSubExpr(), place.type));
-  return failed ? std::nullopt : std::optional<Place>(place);
+  return locate_temporary(temporary->getType(), evaluate_initializer(temporary->getSubExpr(), temporary->getType()));
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ Value Evaluator::evaluate(const Expr *e) {
   return v;
 }
 
-// What C knows the value of at a glance.  Larger constant expressions are folded on the way up: to
+// What C knows the value of at a glance.  Larger constant expressions are folded from their parts up: to
 // ask Clang about each of them would take time quadratic in their size.
 static bool is_atom(const Expr *e) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return isa<EnumConstantDecl>(ref->getDecl());

@@ -29,10 +29,10 @@ struct Facts {
   std::map<const clang::VarDecl *, Value> constants; // leaves: constants, NULL
   std::map<std::string, TypeFact> types;             // by place_key
 
-  // What only one way through the program told since `before` is doubtful behind it.
+  // What only one path through the program told since `before` is doubtful behind it.
   void doubt_since(const Facts &before);
 
-  // Where another way comes out, too: sizes that differ there are any.
+  // Where another path joins: sizes that differ on the two are any.
   void join(const Facts &other);
 };
 

@@ -121,6 +121,10 @@ private:
   void expression(const Expr *e, Fate fate);
   void parts(const Expr *e, Fate fate);
   void binary(const BinaryOperator *e, Fate fate);
+  void unary(const UnaryOperator *e, Fate fate);
+  void conversion(const CastExpr *e, Fate fate);
+  void initializers(const InitListExpr *e, Fate fate);
+  bool cplusplus_parts(const Expr *e, Fate fate);
   void place(const Expr *e, Fate fate);
   void handed(const Expr *e, Fate fate);
   void call(const CallExpr *e, Fate fate);
@@ -276,20 +280,48 @@ static bool is_argument_list(const InitListExpr *made) {
   return type && type->getDecl()->hasAttr<TransparentUnionAttr>();
 }
 
+void Reader::conversion(const CastExpr *e, Fate fate) {
+  if (e->getCastKind() == CK_LValueToRValue) return place(e->getSubExpr(), fate);
+  const bool asks = e->getType()->isBooleanType() || e->getType()->isVoidType();
+  expression(e->getSubExpr(), asks ? Looked : fate);
+}
+
+void Reader::unary(const UnaryOperator *e, Fate fate) {
+  const bool object = e->getOpcode() == UO_AddrOf || e->isIncrementDecrementOp();
+  if (object || e->getOpcode() == UO_Deref) return place(object ? e->getSubExpr() : e, fate);
+  expression(e->getSubExpr(), e->getOpcode() == UO_LNot ? Looked : fate);
+}
+
+void Reader::initializers(const InitListExpr *e, Fate fate) {
+  for (const Expr *each : e->inits()) {
+    const bool followed = each && (is_tensor_pointer(each->getType()) ||
+                                   has_tensors(each->getType()) || is_argument_list(e));
+    if (each) expression(each, followed ? fate : Kept);
+  }
+}
+
+// Expressions of C++ alone; false: it is none of those.
+bool Reader::cplusplus_parts(const Expr *e, Fate fate) {
+  const auto *constructed = dyn_cast<CXXConstructExpr>(e);
+  if (isa<CXXOperatorCallExpr>(e) || isa<CXXMemberCallExpr>(e) || isa<CXXDefaultArgExpr>(e) ||
+      (constructed && !constructed->getConstructor()->isTrivial()))
+    refuse("an operator, a constructor or a member of a class is called");
+  else if (constructed) // a copy of a plain struct
+    for (const Expr *each : constructed->arguments()) expression(each, fate);
+  else if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e))
+    expression(made->getSubExpr(), fate);
+  else if (const auto *number = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
+    expression(number->getReplacement(), fate);
+  else return isa<CXXThisExpr>(e);
+  return true;
+}
+
 void Reader::parts(const Expr *e, Fate fate) {
   if (const auto *full = dyn_cast<FullExpr>(e)) return expression(full->getSubExpr(), fate);
   if (const auto *paren = dyn_cast<ParenExpr>(e)) return expression(paren->getSubExpr(), fate);
-  if (const auto *cast = dyn_cast<CastExpr>(e)) {
-    if (cast->getCastKind() == CK_LValueToRValue) return place(cast->getSubExpr(), fate);
-    const bool asks = cast->getType()->isBooleanType() || cast->getType()->isVoidType();
-    return expression(cast->getSubExpr(), asks ? Looked : fate);
-  }
+  if (const auto *converted = dyn_cast<CastExpr>(e)) return conversion(converted, fate);
   if (const auto *op = dyn_cast<BinaryOperator>(e)) return binary(op, fate);
-  if (const auto *op = dyn_cast<UnaryOperator>(e)) {
-    const bool object = op->getOpcode() == UO_AddrOf || op->isIncrementDecrementOp();
-    if (object || op->getOpcode() == UO_Deref) return place(object ? op->getSubExpr() : e, fate);
-    return expression(op->getSubExpr(), op->getOpcode() == UO_LNot ? Looked : fate);
-  }
+  if (const auto *op = dyn_cast<UnaryOperator>(e)) return unary(op, fate);
   if (const auto *choice = dyn_cast<ConditionalOperator>(e)) {
     expression(choice->getCond(), Looked);
     expression(choice->getTrueExpr(), fate);
@@ -299,14 +331,7 @@ void Reader::parts(const Expr *e, Fate fate) {
     expression(choice->getCommon(), fate);
     return expression(choice->getFalseExpr(), fate);
   }
-  if (const auto *made = dyn_cast<InitListExpr>(e)) {
-    for (const Expr *each : made->inits()) {
-      const bool followed = each && (is_tensor_pointer(each->getType()) ||
-                                     has_tensors(each->getType()) || is_argument_list(made));
-      if (each) expression(each, followed ? fate : Kept);
-    }
-    return;
-  }
+  if (const auto *made = dyn_cast<InitListExpr>(e)) return initializers(made, fate);
   if (const auto *made = dyn_cast<CompoundLiteralExpr>(e))
     return expression(made->getInitializer(), fate);
   if (const auto *inside = dyn_cast<StmtExpr>(e)) return block(inside->getSubStmt(), fate);
@@ -314,19 +339,7 @@ void Reader::parts(const Expr *e, Fate fate) {
     return expression(chosen->getResultExpr(), fate);
   if (const auto *chosen = dyn_cast<ChooseExpr>(e))
     return expression(chosen->getChosenSubExpr(), fate);
-  const auto *constructed = dyn_cast<CXXConstructExpr>(e);
-  if (isa<CXXOperatorCallExpr>(e) || isa<CXXMemberCallExpr>(e) || isa<CXXDefaultArgExpr>(e) ||
-      (constructed && !constructed->getConstructor()->isTrivial()))
-    return refuse("an operator, a constructor or a member of a class is called");
-  if (constructed) { // a copy of a plain struct
-    for (const Expr *each : constructed->arguments()) expression(each, fate);
-    return;
-  }
-  if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e))
-    return expression(made->getSubExpr(), fate);
-  if (const auto *number = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
-    return expression(number->getReplacement(), fate);
-  if (isa<CXXThisExpr>(e)) return;
+  if (cplusplus_parts(e, fate)) return;
   if (const auto *called = dyn_cast<CallExpr>(e)) return call(called, fate);
   if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) return place(e, fate);
   const bool simple = e->children().empty() || isa<UnaryExprOrTypeTraitExpr>(e) ||

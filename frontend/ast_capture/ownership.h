@@ -55,7 +55,7 @@ struct Ownership {
   bool holds(const clang::VarDecl *variable) const {
     return is_object(variable) && !escapes.count(variable);
   }
-  // Whether it is one that leaves as the result and no other way.
+  // Whether it leaves as the result, and by nothing else.
   bool returns(const clang::VarDecl *variable) const {
     if (!is_object(variable)) return false;
     auto at = escapes.find(variable);

@@ -430,34 +430,34 @@ static bool may_be_tensor(const Value &v) {
   return v.kind == Value::Tensors || (v.kind == Value::Foreign && is_tensor_pointer(v.place.type));
 }
 
-bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &result) {
-  SourceLocation loc = last->getBeginLoc();
-  if (tc_dim_pair never; tc_dims_contradict(dims, &never))
-    fail(loc, "there are no sizes for which " + text_of(dims, never.a) + " is " +
-                  text_of(dims, never.b));
-  const Frame &frame = frames.back();
-  result.shown = shown;
-  std::vector<Export> list = exports(flow, first, last);
-  layouts_matter = flow != Flow::Return && reading.has("layout");
-  for (const Export &each : list) count_export(each.value);
-  for (const auto &each : stored) count_export(each.second);
-  for (const Effect &each : effects) count_export(each.value);
-  result.in_parts = flow == Flow::Return && frame.returned.kind == Value::Aggregate;
-  if (result.in_parts) {
-    result.returned = "__tc_value";
-    result.return_type = type_name(function->getReturnType().getUnqualifiedType());
-    std::vector<Export> parts;
-    gather(frame.returned, result.returned, function->getReturnType(), nullptr, true, parts);
-    for (Export &each : parts) {
-      if (each.type.isConstQualified()) fail(loc, "a struct with a const member is returned");
-      each.where = Segment::Store::Result;
-      count_export(each.value);
-      list.push_back(std::move(each));
-    }
-  } else if (flow == Flow::Return) {
-    count_export(frame.returned);
+static Segment::Exit exit_by(Evaluator::Flow flow) {
+  switch (flow) {
+  case Evaluator::Flow::Next: return Segment::Next;
+  case Evaluator::Flow::Return: return Segment::Return;
+  case Evaluator::Flow::Break: return Segment::Break;
+  case Evaluator::Flow::Continue: break;
   }
+  return Segment::Continue;
+}
 
+// Values that leave in what is returned: a struct does so in parts, which are stores to it.
+void Evaluator::gather_returned(SourceLocation loc, std::vector<Export> &list, Segment &result) {
+  const Value &returned = frames.back().returned;
+  result.in_parts = returned.kind == Value::Aggregate;
+  if (!result.in_parts) return count_export(returned);
+  result.returned = "__tc_value";
+  result.return_type = type_name(function->getReturnType().getUnqualifiedType());
+  std::vector<Export> parts;
+  gather(returned, result.returned, function->getReturnType(), nullptr, true, parts);
+  for (Export &each : parts) {
+    if (each.type.isConstQualified()) fail(loc, "a struct with a const member is returned");
+    each.where = Segment::Store::Result;
+    count_export(each.value);
+    list.push_back(std::move(each));
+  }
+}
+
+void Evaluator::write_stores(const std::vector<Export> &list, SourceLocation loc, Segment &result) {
   auto add = [&](Segment::Store::Where where, const std::string &lvalue, QualType type,
                  const Value &v, const VarDecl *variable) {
     QualType plain = context.getCanonicalType(type).getUnqualifiedType();
@@ -474,22 +474,21 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   for (const Effect &each : effects)
     result.effects.push_back(each.text.empty() ? each.call + value_text(each.value, loc) + ");"
                                                : each.text);
-  result.exit = flow == Flow::Next     ? Segment::Next
-                : flow == Flow::Return ? Segment::Return
-                : flow == Flow::Break  ? Segment::Break
-                                       : Segment::Continue;
-  if (flow == Flow::Return && frame.returned.kind != Value::Void && !result.in_parts) {
-    QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
-    result.returned = value_text(frame.returned, frame.return_loc);
-    result.return_type =
-        temporary_type(type_name(type), type, result.returned, context.getLangOpts());
-    result.returns_tensor = may_be_tensor(frame.returned);
-  }
-  drop_unowned(result);
-  result.views = views;
-  write_inputs(loc);
-  if (failed || !settle_gradients(loc)) return false;
-  mark_detached();
+}
+
+// What is returned as a whole.
+void Evaluator::write_returned(Segment &result) {
+  const Frame &frame = frames.back();
+  if (result.exit != Segment::Return || frame.returned.kind == Value::Void || result.in_parts) return;
+  QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
+  result.returned = value_text(frame.returned, frame.return_loc);
+  result.return_type =
+      temporary_type(type_name(type), type, result.returned, context.getLangOpts());
+  result.returns_tensor = may_be_tensor(frame.returned);
+}
+
+// The graph's outputs; false: there are none.
+bool Evaluator::write_outputs(SourceLocation loc) {
   nothing =
       results.empty() && !tc_graph_effect(graph).id &&
       llvm::none_of(storages, [](const Storage &s) { return s.version && s.source.at_entry; });
@@ -499,6 +498,30 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   }
   for (tc_ref ref : results)
     if (!tc_graph_output(graph, ref)) fail(loc, "out of memory");
+  return true;
+}
+
+bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &result) {
+  SourceLocation loc = last->getBeginLoc();
+  if (tc_dim_pair never; tc_dims_contradict(dims, &never))
+    fail(loc, "there are no sizes for which " + text_of(dims, never.a) + " is " +
+                  text_of(dims, never.b));
+  result.shown = shown;
+  std::vector<Export> list = exports(flow, first, last);
+  layouts_matter = flow != Flow::Return && reading.has("layout");
+  for (const Export &each : list) count_export(each.value);
+  for (const auto &each : stored) count_export(each.second);
+  for (const Effect &each : effects) count_export(each.value);
+  if (flow == Flow::Return) gather_returned(loc, list, result);
+  write_stores(list, loc, result);
+  result.exit = exit_by(flow);
+  write_returned(result);
+  drop_unowned(result);
+  result.views = views;
+  write_inputs(loc);
+  if (failed || !settle_gradients(loc)) return false;
+  mark_detached();
+  if (!write_outputs(loc)) return false;
   result.results = static_cast<unsigned>(results.size());
   result.ops = ops;
   result.autocasts = autocasts;
@@ -527,63 +550,69 @@ static bool constant_tree(Value &v, const std::string &lvalue) {
   return v.kind == Value::Null || (v.kind == Value::Scalars && v.scalar.constant);
 }
 
+// What is known of axis i of the tensor at a place.
+TypeFact::Size Evaluator::size_fact(const Place &place, int i, tc_dim size) {
+  const tc_dim dim = tc_dim_norm(dims, size);
+  TypeFact::Size fact = {tc_dim_is_const(dim), 0, "", 0, INT64_MAX, 1};
+  uint32_t symbol;
+  if (fact.constant) {
+    fact.value = tc_dim_value(dim);
+  } else if (tc_dim_is_sym(dims, dim, &symbol)) {
+    const tc_sym *s = tc_dims_sym(dims, symbol);
+    fact.symbol = s->name;
+    fact.lo = std::max<int64_t>(s->lo, 0);
+    fact.hi = s->hi;
+    fact.multiple = s->multiple;
+  } else {
+    fact.symbol = name_of_size(place.lvalue(), static_cast<size_t>(i));
+    tc_dim_range(dims, dim, &fact.lo, &fact.hi);
+    fact.lo = std::max<int64_t>(fact.lo, 0);
+    fact.multiple = std::max<int64_t>(tc_dim_multiple(dims, dim), 1);
+  }
+  return fact;
+}
+
+// Notes the type of the tensor at a place, if it is one.
+void Evaluator::note_type(const Place &place, const Value &v, Facts &after) {
+  if (v.kind != Value::Tensors) return;
+  const Storage &storage = storages[v.tensor.storage];
+  const tc_ref ref = v.tensor.whole ? storage.current : v.tensor.ref;
+  const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
+  std::optional<tc_type> declared;
+  if (!type) { // nothing was computed of it
+    auto known = facts.types.find(place_key(storage.source));
+    if (known != facts.types.end()) after.types[place_key(place)] = known->second;
+    else declared = known_type(storage.source);
+    if (!declared) return;
+    type = &*declared;
+  }
+  TypeFact fact;
+  fact.type = *type;
+  fact.doubtful = tc_dims_guessed(dims);
+  for (int i = 0; i < type->rank; i++) fact.sizes.push_back(size_fact(place, i, type->dim[i]));
+  after.types[place_key(place)] = fact;
+}
+
+// Notes the types of a value and of all its parts.
+void Evaluator::note_types(const Place &place, const Value &v, Facts &after) {
+  note_type(place, v, after);
+  const auto *record = place.type->getAs<RecordType>();
+  const bool named = v.kind == Value::Aggregate && !(record && record->isUnionType());
+  for (size_t i = 0; i < v.parts.size(); i++)
+    note_types(named ? part_of(place, i) : place, v.parts[i], after);
+}
+
 Facts Evaluator::harvest() {
   Facts after = facts;
-  auto note = [&](const Place &place, const Value &v) {
-    if (v.kind != Value::Tensors) return;
-    const Storage &storage = storages[v.tensor.storage];
-    tc_ref ref = v.tensor.whole ? storage.current : v.tensor.ref;
-    const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
-    std::optional<tc_type> declared;
-    if (!type) { // nothing was computed of it
-      auto known = facts.types.find(place_key(storage.source));
-      if (known != facts.types.end()) after.types[place_key(place)] = known->second;
-      else declared = known_type(storage.source);
-      if (!declared) return;
-      type = &*declared;
-    }
-    TypeFact fact;
-    fact.type = *type;
-    fact.doubtful = tc_dims_guessed(dims);
-    for (int i = 0; i < type->rank; i++) {
-      tc_dim dim = tc_dim_norm(dims, type->dim[i]);
-      TypeFact::Size size = {tc_dim_is_const(dim), 0, "", 0, INT64_MAX, 1};
-      uint32_t symbol;
-      if (size.constant) {
-        size.value = tc_dim_value(dim);
-      } else if (tc_dim_is_sym(dims, dim, &symbol)) {
-        const tc_sym *s = tc_dims_sym(dims, symbol);
-        size.symbol = s->name;
-        size.lo = std::max<int64_t>(s->lo, 0);
-        size.hi = s->hi;
-        size.multiple = s->multiple;
-      } else {
-        size.symbol = name_of_size(place.lvalue(), static_cast<size_t>(i));
-        tc_dim_range(dims, dim, &size.lo, &size.hi);
-        size.lo = std::max<int64_t>(size.lo, 0);
-        size.multiple = std::max<int64_t>(tc_dim_multiple(dims, dim), 1);
-      }
-      fact.sizes.push_back(size);
-    }
-    after.types[place_key(place)] = fact;
-  };
-  std::function<void(const Place &, const Value &)> visit = [&](const Place &place,
-                                                                const Value &v) {
-    note(place, v);
-    const auto *record = place.type->getAs<RecordType>();
-    const bool named = v.kind == Value::Aggregate && !(record && record->isUnionType());
-    for (size_t i = 0; i < v.parts.size(); i++)
-      visit(named ? part_of(place, i) : place, v.parts[i]);
-  };
   for (const auto &[variable, slot] : frames.front().variables) {
     after.constants.erase(variable);
     Value v = as_known(memory[slot]);
-    visit(entry_variable(variable), v);
+    note_types(entry_variable(variable), v, after);
     bool simple = v.kind == Value::Null || v.kind == Value::Scalars;
     if (!reading.escapes(variable) && constant_tree(v, simple ? variable->getNameAsString() : ""))
       after.constants[variable] = v;
   }
-  for (const auto &[place, value] : stored) note(place, value);
+  for (const auto &[place, value] : stored) note_type(place, value, after);
   return after;
 }
 

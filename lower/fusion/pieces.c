@@ -147,7 +147,7 @@ lo_interval *lo_find_intervals(lo *L, const lo_group *g, uint32_t *n) {
 
 /* ---- what is read, and how ------------------------------------------------------------------- */
 
-typedef enum { ARRAY, SELECT, INTERVAL } way;
+typedef enum { ARRAY, SELECT, INTERVAL } reading;
 
 /* Lanes need neighbours: an axis of fewer points than this is not theirs. */
 enum { LANES = 16 };
@@ -192,7 +192,7 @@ static bool follows_product(const lo *L, const lo_group *g) {
   return false;
 }
 
-static way way_along(lo *L, const lo_demand *d, const tc_type *t, const lo_lin *l) {
+static reading reading_along(lo *L, const lo_demand *d, const tc_type *t, const lo_lin *l) {
   const lo_group *g = L->group[d->group];
   if (l->nterm) return ARRAY;
   if (!L->target->intervals) return SELECT;
@@ -256,14 +256,14 @@ static bool cut_lane(lo *L, lo_group *g, const tc_node *n, const lo_pieces *p, c
   return lo_has_room(g) && interval_pays(L, g, n, before);
 }
 
-/* Cuts the axis of the reader's lanes where that is the way.  *select: some dimension is not decided by that. */
+/* Cuts the axis of the reader's lanes where its pieces are read by intervals.  *select: some dimension is not decided by that. */
 static bool prepare(lo *L, const tc_node *n, lo_demand *d, bool *select) {
   lo_group *g = L->group[d->group];
   lo_pieces p;
   for (int i = 0; i < n->type.rank; i++) {
     const lo_lin *l = &d->at->dim[i];
     if (!lo_find_pieces(L, n, i, &p) || lo_piece_at(L, g, &p, l, NULL) >= 0) continue;
-    const way w = way_along(L, d, &n->type, l);
+    const reading w = reading_along(L, d, &n->type, l);
     if (w == ARRAY || (w == SELECT && (!may_choose(L, n) || !select_pays(n, &p)))) return false;
     if (w == INTERVAL && !cut_lane(L, g, n, &p, l)) return false;
     *select |= w == SELECT;

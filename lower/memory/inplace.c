@@ -102,7 +102,7 @@ static bool intervals_read_what_they_write(lo *L, const tc_kernel *k, const tc_n
   return true;
 }
 
-/* The same of a nest, whichever way it is run. */
+/* The same of a nest, streamed or not. */
 static bool rows_update(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out, bool *reads) {
   const tc_stage *streamed = nest->stage + nest->nstage;
   if (nest->stage[0].interval) return intervals_read_what_they_write(L, k, nest, in, out, reads);

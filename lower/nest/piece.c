@@ -76,15 +76,18 @@ static tc_term chosen_term(lo_kb *b, tc_val first, choice c, tc_loc loc) {
   return (tc_term){.value = part, .stride = c.unit, .free = true};
 }
 
-/* Where: x if `first`, by the place, else y, loads of one array under guards gx and gy: one load under `guard` then, whose
+typedef struct guarded {
+  tc_val value, guard;
+} guarded;
+
+/* Where x if `first`, by the place, else y are loads of one array under their guards: one load under `guard`, whose
  * address is chosen; or none. */
-static tc_val one_load(lo_kb *b, tc_val first, const lo_lin *place, tc_val x, tc_val gx, tc_val y,
-                       tc_val gy, tc_val guard) {
-  tc_expr e = b->k->expr[x.id];
-  const tc_expr o = b->k->expr[y.id];
+static tc_val one_load(lo_kb *b, tc_val first, const lo_lin *place, guarded x, guarded y, tc_val guard) {
+  tc_expr e = b->k->expr[x.value.id];
+  const tc_expr o = b->k->expr[y.value.id];
   const tc_address from = e.address;
-  if (e.kind != TC_EX_LOAD || o.kind != TC_EX_LOAD || e.buffer != o.buffer || e.guard.id != gx.id ||
-      o.guard.id != gy.id)
+  if (e.kind != TC_EX_LOAD || o.kind != TC_EX_LOAD || e.buffer != o.buffer || e.guard.id != x.guard.id ||
+      o.guard.id != y.guard.id)
     return (tc_val){0};
   if (!same_terms(&from, &o.address) || from.nterm == LO_TERMS) return (tc_val){0};
   choice c = {.x = &from, .y = &o.address, .place = place};
@@ -108,23 +111,23 @@ static tc_val piece_value(lo_kb *b, const tc_node *n, uint32_t k, const lo_index
 static tc_val chosen(lo_kb *b, const tc_node *n, const lo_pieces *p, const lo_index *at) {
   const tc_val outer = b->guard, place = lo_index_value(b, &at->dim[p->dim], n->loc);
   const tc_dtype d = lo_compute_type(n->type.dtype);
-  tc_val v = {0}, behind = {0}; /* `behind`: the guard of v */
+  guarded behind = {0};
   for (int i = p->n - 1; i >= 0; i--) {
     const bool last = i == p->n - 1;
     const tc_val in_front = last ? (tc_val){0} : compare(b, OP_LT, place, p->bound[i + 1], n->loc);
     const tc_val from = i ? compare(b, OP_GE, place, p->bound[i], n->loc) : (tc_val){0};
     const tc_val rest = both(b, outer, from, n->loc), own = both(b, rest, in_front, n->loc);
     b->guard = own;
-    const tc_val x = piece_value(b, n, p->source[i], at);
+    const guarded x = {piece_value(b, n, p->source[i], at), own};
     b->guard = outer;
-    if (last) v = x;
-    else {
-      const tc_val one = one_load(b, in_front, &at->dim[p->dim], x, own, v, behind, rest);
-      v = one.id ? one : lo_op(b, OP_WHERE, d, in_front, x, v, n->loc);
+    tc_val v = x.value;
+    if (!last) {
+      v = one_load(b, in_front, &at->dim[p->dim], x, behind, rest);
+      if (!v.id) v = lo_op(b, OP_WHERE, d, in_front, x.value, behind.value, n->loc);
     }
-    behind = rest;
+    behind = (guarded){v, rest};
   }
-  return v;
+  return behind.value;
 }
 
 static tc_val concatenated(lo_kb *b, const tc_node *n, const lo_index *at) {

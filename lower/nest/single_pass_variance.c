@@ -8,7 +8,7 @@
  * where the mean is large beside the deviation, so the second pass stays in the program and runs at
  * outer points where it has to: `skip_if` of its stage says at run time whether enough digits are left.
  * (Chan, Golub, LeVeque: Algorithms for computing the sample variance, The American Statistician
- * 37(3), 1983, give the bounds of both ways.) */
+ * 37(3), 1983, give the bounds of both algorithms.) */
 #include "lower/lowering.h"
 
 /* Up to so much larger than the result may the sum of the squares be: the rounding of both sums then

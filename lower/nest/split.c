@@ -254,10 +254,10 @@ static void split_scan(lo_kb *b, lo_group *g) {
   scan_elements(b, g, &x);
 }
 
-/* ---- both ways ------------------------------------------------------------------------------- */
+/* ---- cut and whole --------------------------------------------------------------------------- */
 
 /* Says of the nests from `first` on when they run. */
-static void choose_way(lo_kb *b, const lo_group *g, uint32_t first, tc_when when) {
+static void set_condition(lo_kb *b, const lo_group *g, uint32_t first, tc_when when) {
   for (uint32_t i = first; i < b->k->nnest; i++) {
     tc_nest *n = &b->k->nest[i];
     n->when = when;
@@ -278,7 +278,7 @@ void lo_emit_nest(lo_kb *b, lo_group *g) {
   else split_reductions(b, g);
   if (!g->whole) return;
   const uint32_t end = b->k->nnest;
-  choose_way(b, g, start, TC_WHERE_CUT);
+  set_condition(b, g, start, TC_WHERE_CUT);
   lo_emit_whole(b, g);
-  choose_way(b, g, end, TC_WHERE_WHOLE);
+  set_condition(b, g, end, TC_WHERE_WHOLE);
 }

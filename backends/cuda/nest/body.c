@@ -179,21 +179,18 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
-static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
-  const bool in_registers = way == TC_CUDA_IN_REGISTERS || way == TC_CUDA_ROW_TILES;
-  const tc_kernel *k = t->k;
-  *x = (tc_cuda_nest){.streamed = tc_nest_streamed(&k->nest[t->nest]),
-                      .number = t->nest,
-                      .plan = tc_cuda_nest_schedule_of(t->schedule),
-                      .stages = k->nest[t->nest].stage,
-                      .in_registers = in_registers,
-                      .unroll = "TC_U"};
-  x->nest = in_registers ? &k->nest[t->nest] : &x->streamed;
+/* Which schedule of the nest is printed. */
+static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way) {
+  x->in_registers = way == TC_CUDA_IN_REGISTERS || way == TC_CUDA_ROW_TILES;
+  x->nest = x->in_registers ? &t->k->nest[t->nest] : &x->streamed;
   x->scan = tc_cuda_has_kind(x->nest, TC_ACT_SCAN);
   x->unaligned = way == TC_CUDA_UNALIGNED;
   x->narrow = way == TC_CUDA_NARROW;
   x->tiled = way == TC_CUDA_ROW_TILES;
-  x->s = (tc_print_scope){.k = k,
+}
+
+static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
+  x->s = (tc_print_scope){.k = t->k,
                           .p = t->p,
                           .words = &tc_cuda_words,
                           .out = out,
@@ -201,19 +198,20 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, t
                           .naxis = x->nest->naxis,
                           .vector = x->nest->vector,
                           .load = take_load,
-                          .store = in_registers ? take_row_store : NULL,
+                          .store = x->in_registers ? take_row_store : NULL,
                           .self = x};
   x->parallel = (1u << x->nest->nparallel) - 1;
   for (int i = 0; i < x->nest->naxis; ++i) {
     snprintf(x->axis_text[i], sizeof x->axis_text[i], "i%d", i);
     x->s.axis[i] = x->axis_text[i];
   }
-  uint32_t most = 0; /* expressions of the other nests name results too */
-  for (uint32_t i = 0; i < k->nnest; ++i)
-    if (k->nest[i].nresult > most) most = k->nest[i].nresult;
-  x->result_text = calloc(most + 1, sizeof *x->result_text);
-  x->result = calloc(most + 1, sizeof *x->result);
-  x->result_axes = calloc(most + 1, sizeof *x->result_axes);
+}
+
+/* Facts of each expression of the kernel, and of each of `nresult` results. */
+static bool allocate(tc_cuda_nest *x, const tc_kernel *k, uint32_t nresult) {
+  x->result_text = calloc(nresult + 1, sizeof *x->result_text);
+  x->result = calloc(nresult + 1, sizeof *x->result);
+  x->result_axes = calloc(nresult + 1, sizeof *x->result_axes);
   x->s.depends = calloc(k->nexpr + 1, sizeof *x->s.depends);
   x->s.printed = calloc(k->nexpr + 1, 1);
   x->early = calloc(k->nexpr + 1, 1);
@@ -221,20 +219,38 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, t
   x->smem_cache = calloc(k->nexpr + 1, 1);
   x->residency = calloc(k->nexpr + 1, 1);
   x->need = calloc(k->nexpr + 1, 1);
-  if (!x->need || !x->result_text || !x->result || !x->result_axes || !x->s.depends || !x->s.printed ||
-      !x->early || !x->prefetched || !x->smem_cache || !x->residency)
-    return false;
-  for (uint32_t i = 0; way == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
-    x->smem_cache[x->plan->cache.at[i]] = TC_CUDA_SMEM_FILL;
-  if (way == TC_CUDA_IN_REGISTERS) tc_cuda_mark_residency(x);
-  if (x->tiled) tc_cuda_mark(k, x->nest, x->need);
-  for (uint32_t i = 0; i < most; ++i) {
+  return x->need && x->result_text && x->result && x->result_axes && x->s.depends && x->s.printed && x->early &&
+         x->prefetched && x->smem_cache && x->residency;
+}
+
+static void name_results(tc_cuda_nest *x, uint32_t nresult) {
+  for (uint32_t i = 0; i < nresult; ++i) {
     snprintf(x->result_text[i], sizeof x->result_text[i], "r%u", i);
     x->result[i] = x->result_text[i];
   }
   tc_print_result_axes(x->nest, x->result_axes);
   x->s.result = x->result;
   x->s.result_axes = x->result_axes;
+}
+
+static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
+  const tc_kernel *k = t->k;
+  *x = (tc_cuda_nest){.streamed = tc_nest_streamed(&k->nest[t->nest]),
+                      .number = t->nest,
+                      .plan = tc_cuda_nest_schedule_of(t->schedule),
+                      .stages = k->nest[t->nest].stage,
+                      .unroll = "TC_U"};
+  choose_form(x, t, way);
+  open_scope(x, t, out);
+  uint32_t nresult = 0; /* expressions of the other nests name results too */
+  for (uint32_t i = 0; i < k->nnest; ++i)
+    if (k->nest[i].nresult > nresult) nresult = k->nest[i].nresult;
+  if (!allocate(x, k, nresult)) return false;
+  for (uint32_t i = 0; way == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
+    x->smem_cache[x->plan->cache.at[i]] = TC_CUDA_SMEM_FILL;
+  if (way == TC_CUDA_IN_REGISTERS) tc_cuda_mark_residency(x);
+  if (x->tiled) tc_cuda_mark(k, x->nest, x->need);
+  name_results(x, nresult);
   tc_print_depends(k, x->result_axes, x->s.depends);
   return true;
 }

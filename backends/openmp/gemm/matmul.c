@@ -203,7 +203,7 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   }
   tc_put(x->out, "},\n");
   const bool amx = l->tile && !strcmp(l->tile, "amx");
-  tc_putf(x->out, "      .turns = %d,\n", amx && x->mm->costly ? 16 : 1);
+  tc_putf(x->out, "      .slices = %d,\n", amx && x->mm->costly ? 16 : 1);
   if (amx) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");
 }
 

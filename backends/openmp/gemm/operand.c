@@ -78,7 +78,7 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   return most;
 }
 
-/* Is A a load of short runs along k, such as a weight turned round, which is contiguous along neither axis? */
+/* Is A a load of short runs along k, such as a transposed weight, which is contiguous along neither axis? */
 static bool has_short_runs(const tc_omp_matmul *x) {
   tc_dims *d = tc_graph_dims(x->p->graph);
   const tc_expr *e = &x->k->expr[x->mm->a.id];

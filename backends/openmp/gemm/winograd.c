@@ -136,5 +136,5 @@ void tc_omp_mm_put_winograd_gradient(const tc_omp_matmul *x) {
   put_size(x, "m_step", coef[x->am], x->e.bytes);
   put_size(x, "a_row_step", coef[p.y], x->e.bytes);
   tc_put(x->out, "\n      .lanes = TC_L, .image = @NAME@_image, .rows = @NAME@_rows, .tiles = tc_mm_winograd_tiles, "
-                 ".places = tc_mm_winograd_places,\n      .turn = tc_mm_winograd_turn, .weights = tc_mm_winograd_sums};\n");
+                 ".places = tc_mm_winograd_places,\n      .transpose = tc_mm_winograd_transpose, .weights = tc_mm_winograd_sums};\n");
 }

@@ -128,14 +128,26 @@ static void put_short_interval(tc_omp_nest *x, const tc_omp_run *r, const char *
   tc_omp_end_tail(x, false, i);
 }
 
+/* The body for `unroll` vectors from `base` on, each with accumulators of its own. */
+static void put_unrolled(tc_omp_nest *x, const tc_omp_run *r, const char *base) {
+  const int v = x->plan->vector;
+  char *i = x->axis_text[v];
+  if (r->deinterleave) tc_omp_begin_deinterleave(x, r->st);
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
+  snprintf(i, sizeof x->axis_text[v], "j%d", v);
+  tc_print_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
+  put_body(x, r, "u");
+  snprintf(i, sizeof x->axis_text[v], "%s", base);
+  tc_print_line(&x->s, "}");
+  if (r->deinterleave) tc_omp_end_deinterleave(x);
+}
+
 /* The loop along the vector axis from `from` to `to`: unrolled vectors, then vectors, then the
  * rest. */
 static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *from, const char *to,
                             bool exact) {
-  const int v = x->plan->vector;
-  char *i = x->axis_text[v];
   char base[16], step[16];
-  snprintf(base, sizeof base, "%s", i);
+  snprintf(base, sizeof base, "%s", x->axis_text[x->plan->vector]);
   snprintf(step, sizeof step, r->unroll > 1 ? "%d * TC_L" : "TC_L", r->unroll);
   tc_print_line(&x->s, "int64_t %s = %s;", base, from);
   const bool peeled = tc_omp_begin_peeled(x, r->index, from, to);
@@ -144,24 +156,11 @@ static void put_vector_loop(tc_omp_nest *x, const tc_omp_run *r, const char *fro
   x->s.indent += 2;
   tc_omp_put_prefetch(x, r->index, r->unroll);
   if (x->plan->pipeline == (int)r->index) put_delayed_vectors(x, base, r->unroll);
-  x->s.indent -= 2;
   const bool terms = tc_omp_sums_terms(x, r);
-  if (terms) {
-    x->s.indent += 2;
-    tc_omp_put_term_round(x, r, r->unroll);
-    x->s.indent -= 2;
-  } else if (r->unroll > 1) {
-    x->s.indent += 2;
-    if (r->deinterleave) tc_omp_begin_deinterleave(x, r->st);
-    tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) {", r->unroll);
-    snprintf(i, sizeof x->axis_text[v], "j%d", v);
-    tc_print_line(&x->s, "  const int64_t %s = %s + u * TC_L;", i, base);
-    put_body(x, r, "u");
-    snprintf(i, sizeof x->axis_text[v], "%s", base);
-    tc_print_line(&x->s, "}");
-    if (r->deinterleave) tc_omp_end_deinterleave(x);
-    x->s.indent -= 2;
-  } else put_body(x, r, r->acc);
+  if (terms) tc_omp_put_term_round(x, r, r->unroll);
+  else if (r->unroll > 1) put_unrolled(x, r, base);
+  x->s.indent -= 2;
+  if (!terms && r->unroll <= 1) put_body(x, r, r->acc);
   tc_print_line(&x->s, "}");
   if (exact && !peeled) return;
   tc_omp_begin_tail(x, peeled, base, to);

@@ -62,7 +62,7 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
   if (tall && broad) __builtin_ia32_tilestored64(3, c + 16 * cs + 64, cs);
 }
 #endif
-/* @ TC_MM_TURN */
+/* @ TC_MM_TRANSPOSE */
 /* Transposition of TC_L x TC_L words: interleaving the halves of the list of rows, log2(TC_L)
  * times. */
 #if TC_L == 16
@@ -77,7 +77,7 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
 #endif
 /* transpose: dst[j][i] = src[i][j] for j < rows, i < n; ss and ds bytes between rows, of which src has
  * TC_L. */
-#define TC_MM_TURN(T)                                                                              \
+#define TC_MM_TRANSPOSE(T)                                                                              \
   TC_SLOW void tc_mm_##T##_transpose(const char *src, int64_t ss, char *dst, int64_t ds,           \
                                      int64_t rows, int64_t n) {                                    \
     tc_v##T x[TC_L], y[TC_L];                                                                      \
@@ -90,7 +90,7 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     }                                                                                              \
     tc_mm_##T##_put(x, dst, ds, rows, n);                                                          \
   }
-/* @ TC_MM_PUT TC_MM_TURNED */
+/* @ TC_MM_PUT TC_MM_TRANSPOSE_PADDED */
 /* put: the first n of `rows` vectors of elements of S bytes to rows ds apart. */
 #define TC_MM_PUT(T, S)                                                                            \
   TC_FN void tc_mm_##T##_put(const tc_v##T *x, char *dst, int64_t ds, int64_t rows, int64_t n) {   \
@@ -103,7 +103,7 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
     for (int64_t i = 0; i < rows; ++i) tc_maskstore_##S(dst + i * ds, &y[i], n);                   \
   }
 /* transpose_padded: the same where src has only `bytes` of each of `lanes` rows; what is missing is zero. */
-#define TC_MM_TURNED(T, S)                                                                         \
+#define TC_MM_TRANSPOSE_PADDED(T, S)                                                                         \
   TC_FN void tc_mm_##T##_transpose_padded(const char *src, int64_t ss, char *dst, int64_t ds,      \
                                           int64_t bytes, int64_t lanes, int64_t n) {               \
     const int64_t words = bytes / S, rest = bytes % S;                                             \
@@ -119,12 +119,12 @@ TC_FN void tc_mm_amx_tile(const int mr, const int nv, int64_t k, const char *a, 
   }
 /* @ tc_mm_u16_transpose tc_mm_u16_transpose_padded */
 TC_MM_PUT(u16, 2)
-TC_MM_TURN(u16)
-TC_MM_TURNED(u16, 2)
+TC_MM_TRANSPOSE(u16)
+TC_MM_TRANSPOSE_PADDED(u16, 2)
 /* @ tc_mm_u64_transpose tc_mm_u64_transpose_padded */
 TC_MM_PUT(u64, 8)
-TC_MM_TURN(u64)
-TC_MM_TURNED(u64, 8)
+TC_MM_TRANSPOSE(u64)
+TC_MM_TRANSPOSE_PADDED(u64, 8)
 /* @ tc_mm_u32_transpose tc_mm_u32_transpose_padded */
 TC_MM_PUT(u32, 4)
 /* Words of 4 bytes.  Loading puts pieces of four words of rows 0, 4, 8, .. side by side: insertions
@@ -161,7 +161,7 @@ TC_SLOW void tc_mm_u32_transpose(const char *src, int64_t ss, char *dst, int64_t
   }
   tc_mm_u32_put(x, dst, ds, rows, n);
 }
-TC_MM_TURNED(u32, 4)
+TC_MM_TRANSPOSE_PADDED(u32, 4)
 /* @ TC_TILE */
 /* tile: dst[j][i] = src[i][j] for i < rows, j < cols; ss and ds bytes between rows, those of dst a number of whole vectors.  Few
  * columns are loaded element by element: transposing takes as long for all of a vector. */

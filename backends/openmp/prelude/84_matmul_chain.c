@@ -32,7 +32,6 @@ typedef struct tc_mm_chain {
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void tc_mm_chain_run(const tc_mm_chain *c, char *own, int64_t own_bytes);
 #else
-#define TC_MM_CHAIN_FN static __attribute__((noinline, minsize, nodebug))
 #define TC_MM_CHAIN_TASKS 4 /* tasks for each thread, where rows are many */
 
 typedef struct tc_mm_chain_call {
@@ -49,24 +48,16 @@ typedef struct tc_mm_chain_parts {
   char *b_inner, *b_second, *b_outer, *a, *p, *s, *s_second, *sums, *top, *sum;
 } tc_mm_chain_parts;
 
-static inline int64_t tc_mm_chain_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static inline int64_t tc_mm_chain_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t tc_mm_chain_deep(const tc_mm *g) { return g ? tc_mm_chain_up(g->k, g->kp) * g->kp : 0; }
+static inline int64_t tc_mm_chain_deep(const tc_mm *g) { return g ? tc_mm_round_up(g->k, g->kp) : 0; }
 
-TC_MM_CHAIN_FN int tc_mm_chain_fit(const int *size, int64_t n) {
-  int v = 0;
-  while (v < 2 && size[v + 1] >= n) ++v;
-  return v;
-}
-
-TC_MM_CHAIN_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id) {
+TC_MM_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id) {
   const tc_mm_chain *c = x->c;
   const tc_mm *out = c->outer;
   tc_mm_chain_parts p;
   char *at = x->own + id * x->own_bytes;
   p.b_inner = at, at += c->kc * tc_mm_chain_deep(c->inner) * out->es;
   p.b_second = at, at += c->kc * tc_mm_chain_deep(c->second) * out->es;
-  p.b_outer = at, at += tc_mm_chain_up(out->n, out->nr) * out->nr * c->kc * out->es;
+  p.b_outer = at, at += tc_mm_round_up(out->n, out->nr) * c->kc * out->es;
   p.a = at, at += c->block * x->a_bytes;
   p.p = at, at += c->block * x->p_bytes;
   p.s = at, at += c->block * x->s_bytes;
@@ -78,112 +69,152 @@ TC_MM_CHAIN_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, 
 }
 
 /* Panels of B for k block k0 .. k0 + kn: of the inner product columns, of the outer one rows. */
-TC_MM_CHAIN_FN void tc_mm_chain_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t nn, int64_t k0, int64_t kn,
+TC_MM_FN void tc_mm_chain_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_t nn, int64_t k0, int64_t kn,
                                      char *dst) {
-  const int64_t deep = tc_mm_chain_up(kn, g->kp) * g->kp;
+  const int64_t deep = tc_mm_round_up(kn, g->kp);
   for (int64_t n = 0; n < nn; n += g->nr) {
-    const int64_t cols = tc_mm_chain_min(g->nr, nn - n);
-    g->b_pack(g, batch, n0 + n, cols, g->cols[tc_mm_chain_fit(g->cols, cols)], k0, kn, dst + n * deep * g->es);
+    const int64_t cols = tc_mm_min(g->nr, nn - n);
+    g->b_pack(g, batch, n0 + n, cols, g->cols[tc_mm_fit(g->cols, cols)], k0, kn, dst + n * deep * g->es);
   }
 }
 
-/* One tile's rows against the first columns and rows of B, nn and kn of those nb and kb that are packed; `add` to what
- * c holds. */
-TC_MM_CHAIN_FN void tc_mm_chain_tiles(const tc_mm *g, int v, const char *a, int64_t rs, int64_t ks, const char *b,
-                                      int64_t nn, int64_t nb, int64_t kn, int64_t kb, char *c, int64_t cs, int add) {
-  const int64_t deep = tc_mm_chain_up(kn, g->kp) * g->kp, panels = tc_mm_chain_up(kb, g->kp) * g->kp * g->es;
-  for (int64_t n = 0; n < nn; n += g->nr) {
-    const int w = tc_mm_chain_fit(g->cols, tc_mm_chain_min(g->nr, nb - n));
-    const char *panel = b + n * panels;
-    g->micro[v][w](deep / g->ku, a, rs, ks, panel, (int64_t)g->cols[w] * g->es * g->ku, c + n * g->cs, cs, add, panel,
-                   0);
+/* The product of one tile's rows and packed panels of B: their first n columns and k rows, of those that are packed. */
+typedef struct tc_mm_chain_tile {
+  int v; /* number of the tile's height */
+  const char *a;
+  int64_t rs, ks; /* bytes between rows of A, between steps of a micro-kernel */
+  const char *b;
+  int64_t n, packed_n, k, packed_k;
+  char *c;
+  int64_t cs;
+  int add; /* TC_MM_ADD: to what c holds */
+} tc_mm_chain_tile;
+
+TC_MM_FN void tc_mm_chain_multiply(const tc_mm *g, const tc_mm_chain_tile *t) {
+  const int64_t steps = tc_mm_round_up(t->k, g->kp) / g->ku, column = tc_mm_round_up(t->packed_k, g->kp) * g->es;
+  for (int64_t n = 0; n < t->n; n += g->nr) {
+    const int w = tc_mm_fit(g->cols, tc_mm_min(g->nr, t->packed_n - n));
+    const char *panel = t->b + n * column;
+    g->micro[t->v][w](steps, t->a, t->rs, t->ks, panel, (int64_t)g->cols[w] * g->es * g->ku, t->c + n * g->cs, t->cs,
+                      t->add, panel, 0);
   }
 }
 
-/* An inner product of some rows and kn of the kb keys whose columns of B are packed as b, to s. */
-TC_MM_CHAIN_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm *g,
-                                      const char *b, char *s, int64_t batch, int64_t m0, int64_t rows, int64_t kn,
-                                      int64_t kb) {
+/* Some rows of C: those of one batch from m0 on, which are the task's from number `first` on. */
+typedef struct tc_mm_chain_rows {
+  int64_t batch, m0, rows, first;
+} tc_mm_chain_rows;
+
+/* Keys k0 .. k0 + kn, of the `packed` from k0 on that are packed. */
+typedef struct tc_mm_chain_keys {
+  int64_t k0, kn, packed;
+} tc_mm_chain_keys;
+
+/* An inner product of some rows and keys, whose columns of B are packed as b, to s. */
+TC_MM_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm *g, const char *b,
+                                char *s, const tc_mm_chain_rows *r, const tc_mm_chain_keys *keys) {
   const int64_t deep = tc_mm_chain_deep(g);
-  for (int64_t i = 0; i < rows; i += g->mr) {
-    const int64_t left = tc_mm_chain_min(g->mr, rows - i);
-    const int v = tc_mm_chain_fit(g->rows, left);
+  for (int64_t i = 0; i < r->rows; i += g->mr) {
+    const int64_t left = tc_mm_min(g->mr, r->rows - i);
+    const int v = tc_mm_fit(g->rows, left);
     const int64_t height = g->rows[v], side = height * g->es;
     const char *a = p->a;
     int64_t rs = g->a_cols ? g->es * g->ku : x->a_bytes, ks = g->a_cols ? side : g->es;
     if (g->a_at && left == height && g->k % g->kp == 0) {
-      a = g->a_at(g, batch, m0 + i, 0), rs = g->a_rs, ks = g->a_ks;
+      a = g->a_at(g, r->batch, r->m0 + i, 0), rs = g->a_rs, ks = g->a_ks;
     } else {
       if (left < height || g->k < deep) __builtin_memset(p->a, 0, g->a_cols ? deep * side : height * x->a_bytes);
-      g->a_pack(g, batch, m0 + i, left, 0, g->k, p->a, g->a_cols ? side : rs, 64);
+      g->a_pack(g, r->batch, r->m0 + i, left, 0, g->k, p->a, g->a_cols ? side : rs, 64);
     }
-    tc_mm_chain_tiles(g, v, a, rs, ks * g->ku, b, kn, kb, g->k, g->k, s + i * x->s_bytes, x->s_bytes, 0);
+    const tc_mm_chain_tile t = {.v = v,
+                                .a = a,
+                                .rs = rs,
+                                .ks = ks * g->ku,
+                                .b = b,
+                                .n = keys->kn,
+                                .packed_n = keys->packed,
+                                .k = g->k,
+                                .packed_k = g->k,
+                                .c = s + i * x->s_bytes,
+                                .cs = x->s_bytes};
+    tc_mm_chain_multiply(g, &t);
   }
 }
 
 /* Some rows of C that have no keys. */
-TC_MM_CHAIN_FN void tc_mm_chain_none(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
-                                     int64_t rows, int64_t r) {
+TC_MM_FN void tc_mm_chain_none(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *r) {
   const tc_mm *g = x->c->outer;
-  __builtin_memset(p->sums + r * x->c_bytes, 0, rows * x->c_bytes);
-  x->c->rows(g, batch, m0, rows, 0, 0, 1, p->s, p->s_second, 0, p->p, 0, p->top + r * g->cs, p->sum + r * g->cs,
-             p->sums + r * x->c_bytes, x->c_bytes);
+  char *const sums = p->sums + r->first * x->c_bytes;
+  __builtin_memset(sums, 0, r->rows * x->c_bytes);
+  x->c->rows(g, r->batch, r->m0, r->rows, 0, 0, 1, p->s, p->s_second, 0, p->p, 0, p->top + r->first * g->cs,
+             p->sum + r->first * g->cs, sums, x->c_bytes);
 }
 
-/* Some rows of C, for keys k0 .. k0 + kn of the kb whose rows of B are packed. */
-TC_MM_CHAIN_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
-                                      int64_t rows, int64_t r, int64_t k0, int64_t kn, int64_t kb, int begin) {
+/* Some rows of C, for some keys, whose rows of B are packed; begin: the first ones. */
+TC_MM_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *r,
+                                const tc_mm_chain_keys *keys, int begin) {
   const tc_mm *g = x->c->outer;
-  const int64_t pad = tc_mm_chain_up(kn, g->kp) * g->kp - kn;
-  char *const sums = p->sums + r * x->c_bytes;
-  tc_mm_chain_inner(x, p, x->c->inner, p->b_inner, p->s, batch, m0, rows, kn, kb);
-  if (x->c->second) tc_mm_chain_inner(x, p, x->c->second, p->b_second, p->s_second, batch, m0, rows, kn, kb);
-  x->c->rows(g, batch, m0, rows, k0, kn, begin, p->s, p->s_second, x->s_bytes, p->p, x->p_bytes, p->top + r * g->cs,
-             p->sum + r * g->cs, sums, x->c_bytes);
-  for (int64_t i = 0; pad && i < rows; ++i) __builtin_memset(p->p + i * x->p_bytes + kn * g->es, 0, pad * g->es);
-  for (int64_t i = 0; i < rows; i += g->mr)
-    tc_mm_chain_tiles(g, tc_mm_chain_fit(g->rows, tc_mm_chain_min(g->mr, rows - i)), p->p + i * x->p_bytes, x->p_bytes,
-                      g->es * g->ku, p->b_outer, g->n, g->n, kn, kb, sums + i * x->c_bytes, x->c_bytes,
-                      begin ? 0 : TC_MM_ADD);
-}
-
-/* All blocks of rows m0 .. m0 + rows, for the k block k0 .. k0 + kn: those that have terms there. */
-TC_MM_CHAIN_FN void tc_mm_chain_blocks(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t batch, int64_t m0,
-                                       int64_t rows, int64_t k0, int64_t kn) {
-  const tc_mm_chain *c = x->c;
-  for (int64_t r = 0; r < rows; r += c->block) {
-    const int64_t n = tc_mm_chain_min(c->block, rows - r);
-    int64_t first = 0, end = c->outer->k;
-    if (c->keys) c->keys(c->outer, batch, m0 + r, n, &first, &end);
-    if (first < end && k0 + kn > first && k0 < end)
-      tc_mm_chain_block(x, p, batch, m0 + r, n, r, k0, tc_mm_chain_min(kn, end - k0), kn, k0 <= first);
-    else if (first >= end && k0 == 0)
-      tc_mm_chain_none(x, p, batch, m0 + r, n, r);
+  const int64_t pad = tc_mm_round_up(keys->kn, g->kp) - keys->kn;
+  char *const sums = p->sums + r->first * x->c_bytes;
+  tc_mm_chain_inner(x, p, x->c->inner, p->b_inner, p->s, r, keys);
+  if (x->c->second) tc_mm_chain_inner(x, p, x->c->second, p->b_second, p->s_second, r, keys);
+  x->c->rows(g, r->batch, r->m0, r->rows, keys->k0, keys->kn, begin, p->s, p->s_second, x->s_bytes, p->p, x->p_bytes,
+             p->top + r->first * g->cs, p->sum + r->first * g->cs, sums, x->c_bytes);
+  for (int64_t i = 0; pad && i < r->rows; ++i)
+    __builtin_memset(p->p + i * x->p_bytes + keys->kn * g->es, 0, pad * g->es);
+  for (int64_t i = 0; i < r->rows; i += g->mr) {
+    const tc_mm_chain_tile t = {.v = tc_mm_fit(g->rows, tc_mm_min(g->mr, r->rows - i)),
+                                .a = p->p + i * x->p_bytes,
+                                .rs = x->p_bytes,
+                                .ks = g->es * g->ku,
+                                .b = p->b_outer,
+                                .n = g->n,
+                                .packed_n = g->n,
+                                .k = keys->kn,
+                                .packed_k = keys->packed,
+                                .c = sums + i * x->c_bytes,
+                                .cs = x->c_bytes,
+                                .add = begin ? 0 : TC_MM_ADD};
+    tc_mm_chain_multiply(g, &t);
   }
 }
 
-TC_MM_CHAIN_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t task) {
+/* All blocks of the task's rows that have terms among keys k0 .. k0 + kn. */
+TC_MM_FN void tc_mm_chain_blocks(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *task,
+                                 int64_t k0, int64_t kn) {
+  const tc_mm_chain *c = x->c;
+  for (int64_t i = 0; i < task->rows; i += c->block) {
+    const tc_mm_chain_rows r = {task->batch, task->m0 + i, tc_mm_min(c->block, task->rows - i), i};
+    int64_t first = 0, end = c->outer->k;
+    if (c->keys) c->keys(c->outer, r.batch, r.m0, r.rows, &first, &end);
+    const tc_mm_chain_keys keys = {k0, tc_mm_min(kn, end - k0), kn};
+    if (first < end && k0 + kn > first && k0 < end) tc_mm_chain_block(x, p, &r, &keys, k0 <= first);
+    else if (first >= end && k0 == 0) tc_mm_chain_none(x, p, &r);
+  }
+}
+
+TC_MM_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t task) {
   const tc_mm_chain *c = x->c;
   const int64_t batch = task / x->tasks, m0 = task % x->tasks * x->high;
-  const int64_t rows = tc_mm_chain_min(x->high, c->outer->m - m0);
+  const tc_mm_chain_rows all = {batch, m0, tc_mm_min(x->high, c->outer->m - m0), 0};
   tc_mm g = *c->outer;
   int64_t first = 0, end = g.k;
-  if (c->keys) c->keys(&g, batch, m0, rows, &first, &end);
+  if (c->keys) c->keys(&g, batch, m0, all.rows, &first, &end);
   for (int64_t k0 = 0; k0 < g.k; k0 += c->kc) {
-    const int64_t kn = tc_mm_chain_min(c->kc, g.k - k0);
+    const int64_t kn = tc_mm_min(c->kc, g.k - k0);
     if (k0 > 0 && (k0 >= end || k0 + kn <= first)) continue; /* the first one counts rows that have none */
     tc_mm_chain_pack(c->inner, batch, k0, kn, 0, c->inner->k, p->b_inner);
     if (c->second) tc_mm_chain_pack(c->second, batch, k0, kn, 0, c->second->k, p->b_second);
     tc_mm_chain_pack(&g, batch, 0, g.n, k0, kn, p->b_outer);
-    tc_mm_chain_blocks(x, p, batch, m0, rows, k0, kn);
+    tc_mm_chain_blocks(x, p, &all, k0, kn);
   }
-  if (g.k <= 0) tc_mm_chain_none(x, p, batch, m0, rows, 0);
+  if (g.k <= 0) tc_mm_chain_none(x, p, &all);
   g.row[0] = p->top, g.row[1] = p->sum, g.row_first = m0;
-  if (c->finish) c->finish(&g, batch, m0, rows);
-  g.epilogue(&g, batch, m0, rows, 0, g.n, p->sums, x->c_bytes);
+  if (c->finish) c->finish(&g, batch, m0, all.rows);
+  g.epilogue(&g, batch, m0, all.rows, 0, g.n, p->sums, x->c_bytes);
 }
 
-TC_MM_CHAIN_FN void tc_mm_chain_worker(void *call, int id, int threads) {
+TC_MM_FN void tc_mm_chain_worker(void *call, int id, int threads) {
   tc_mm_chain_call *x = (tc_mm_chain_call *)call;
   const tc_mm *g = x->c->outer;
   const tc_mm_chain_parts p = tc_mm_chain_scratch(x, id);
@@ -209,20 +240,13 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const 
   x.a_bytes = (d > e ? d : e) * g->es + 64;
   x.p_bytes = c->kc * g->es + 64;
   x.s_bytes = c->kc * g->cs + 64;
-  x.c_bytes = tc_mm_chain_up(g->n, g->nr) * g->nr * g->cs;
-  const int64_t blocks = tc_mm_chain_up(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n + d + e + 8);
-  int64_t threads = work < (g->begin ? 4000000 : 500000) ? 1 : tcrt_max_threads();
-  threads = tc_mm_chain_min(threads, g->batch * blocks);
+  x.c_bytes = tc_mm_round_up(g->n, g->nr) * g->cs;
+  const int64_t blocks = tc_mm_ceil_div(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n + d + e + 8);
+  const int64_t threads = tc_mm_min(tc_mm_threads(g, work), g->batch * blocks);
   /* Packed B is used by all rows of a task; so there are as few as keep threads busy. */
-  const int64_t wanted = threads > 1 ? tc_mm_chain_up(TC_MM_CHAIN_TASKS * threads, g->batch) : 1;
-  x.high = tc_mm_chain_min(tc_mm_chain_up(blocks, tc_mm_chain_min(wanted, blocks)) * c->block, c->most);
-  x.tasks = tc_mm_chain_up(g->m, x.high);
-  if (threads == 1) {
-    tc_mm_chain_worker(&x, 0, 1);
-    return;
-  }
-  const tc_fe env = tc_fe_hold();
-  tcrt_team(tc_mm_chain_worker, &x, (int)threads);
-  tc_fe_restore(env);
+  const int64_t wanted = threads > 1 ? tc_mm_ceil_div(TC_MM_CHAIN_TASKS * threads, g->batch) : 1;
+  x.high = tc_mm_min(tc_mm_ceil_div(blocks, tc_mm_min(wanted, blocks)) * c->block, c->most);
+  x.tasks = tc_mm_ceil_div(g->m, x.high);
+  tc_mm_team(tc_mm_chain_worker, &x, threads);
 }
 #endif

@@ -70,15 +70,15 @@ TC_FN void tc_mm_winograd_channels(const tc_f32 *w, int64_t pitch, int64_t high,
 }
 TC_SLOW void tc_mm_winograd_weights(const tc_mm *g, const char *a, int64_t stride, int64_t rows, int64_t high,
                                     int64_t count, tc_f32 *u, int64_t step, int64_t pair) {
-  _Alignas(64) tc_f32 turned[9 * TC_L][TC_L];
+  _Alignas(64) tc_f32 transposed[9 * TC_L][TC_L];
   const int64_t all = pair ? TC_L : high;
   for (int64_t c = 0; c < count; c += TC_L)
     for (int64_t i = (all - 1) / TC_L * TC_L; i >= 0; i -= TC_L) { /* what the end stores of the next channel comes later */
       const int64_t some = TC_MIN(TC_L, count - c), there = TC_MAX(0, TC_MIN(TC_L, rows - i));
       for (int64_t k = 0; k < 9 * some && !g->a_cols; k += TC_L)
-        tc_mm_u32_transpose_padded(a + i * stride + (9 * c + k) * 4, stride, (char *)turned[k], sizeof turned[0],
+        tc_mm_u32_transpose_padded(a + i * stride + (9 * c + k) * 4, stride, (char *)transposed[k], sizeof transposed[0],
                                    TC_MIN(TC_L, 9 * some - k) * 4, there, TC_L);
-      const tc_f32 *w = g->a_cols ? (const tc_f32 *)a + 9 * c * all + i : turned[0];
+      const tc_f32 *w = g->a_cols ? (const tc_f32 *)a + 9 * c * all + i : transposed[0];
       tc_mm_winograd_channels(w, g->a_cols ? all : TC_L, high, some, u + c * high + i, step, pair);
     }
 }
@@ -162,6 +162,46 @@ TC_SLOW int tc_mm_winograd_results(const tc_f32 *s, int64_t step, int64_t s_pitc
   for (int l = 0; l < TC_L; ++l) finite &= off[l] == 0;
   return finite;
 }
+/* @ tc_mm_winograd_product tc_mm_winograd_packing tc_mm_winograd_rows TC_MM_WINOGRAD_DEEP */
+#define TC_MM_WINOGRAD_DEEP 128 /* k block of what the product computes again */
+
+/* Scratch: packed rows of A, `a_stride` bytes apart, a packed panel of B, a tile of C. */
+typedef struct tc_mm_winograd_packing {
+  char *a, *b, *tile;
+  int64_t a_stride;
+} tc_mm_winograd_packing;
+
+/* Elements of C; `batch`: of B. */
+typedef struct tc_mm_winograd_region {
+  int64_t batch, m0, rows, n0, cols;
+} tc_mm_winograd_region;
+
+/* Packs `rows` rows of A, of `high` that a micro-kernel reads, for kn values of k. */
+TC_MM_FN void tc_mm_winograd_rows(const tc_mm *g, const tc_mm_winograd_packing *s, int64_t m0, int64_t rows,
+                                  int64_t high, int64_t k0, int64_t kn) {
+  const int64_t side = high * g->es;
+  if (rows < high) __builtin_memset(s->a, 0, g->a_cols ? kn * side : high * s->a_stride);
+  g->a_pack(g, 0, m0, rows, k0, kn, s->a, g->a_cols ? side : s->a_stride, 64);
+}
+
+/* y[row][column], rows `pitch` elements apart: results as the product has them, of one row panel. */
+TC_MM_FN void tc_mm_winograd_product(const tc_mm *g, const tc_mm_winograd_packing *s, const tc_mm_winograd_region *c,
+                                     float *y, int64_t pitch) {
+  const int v = tc_mm_fit(g->rows, c->rows);
+  const int64_t high = g->rows[v], cs = g->nr * g->cs;
+  for (int64_t n = 0; n < c->cols; n += g->nr) {
+    const int64_t cols = tc_mm_min(g->nr, c->cols - n);
+    const int q = tc_mm_fit(g->cols, cols);
+    for (int64_t k = 0; k < g->k; k += TC_MM_WINOGRAD_DEEP) {
+      const int64_t kn = tc_mm_min(TC_MM_WINOGRAD_DEEP, g->k - k);
+      g->b_pack(g, c->batch, c->n0 + n, cols, g->cols[q], k, kn, s->b);
+      tc_mm_winograd_rows(g, s, c->m0, c->rows, high, k, kn);
+      g->micro[v][q](kn, s->a, g->a_cols ? g->es : s->a_stride, g->a_cols ? high * g->es : g->es, s->b,
+                     (int64_t)g->cols[q] * g->es, s->tile, cs, k ? TC_MM_ADD : 0, s->b, 0);
+    }
+    for (int64_t i = 0; i < c->rows; ++i) __builtin_memcpy(y + i * pitch + n, s->tile + i * cs, cols * g->cs);
+  }
+}
 /* @ tc_mm_winograd_run */
 #ifdef TC_ALONE
 #define tc_mm_winograd_run TC_NAME(tc_mm_winograd_run_1)
@@ -172,10 +212,8 @@ TC_SLOW int tc_mm_winograd_results(const tc_f32 *s, int64_t step, int64_t s_pitc
 __attribute__((visibility("hidden"))) int tc_mm_winograd_run(const tc_mm_winograd *w, char *shared,
                                                              int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
-#define TC_MM_WINOGRAD_FN static __attribute__((noinline, minsize, nodebug))
 #define TC_MM_WINOGRAD_SPANS 192      /* of a panel at most: its tiles */
 #define TC_MM_WINOGRAD_CHANNELS 64    /* whose weights are packed at a time */
-#define TC_MM_WINOGRAD_DEEP 128       /* k block of what is computed again */
 #define TC_MM_WINOGRAD_TASKS 4        /* for each thread, at least, where rows allow that */
 #define TC_MM_WINOGRAD_NEAR 900000    /* bytes of a panel of tiles, in a second-level cache of 1 MiB */
 /* What elements cost, in multiply-adds of vectors: G w G' of a weight, which goes to memory and comes back; B' d B of a
@@ -197,9 +235,10 @@ typedef struct tc_mm_winograd_call {
 
 /* The parts of a thread's scratch. */
 typedef struct tc_mm_winograd_scratch {
-  char *v, *s, *y, *a, *b, *again;
-  int64_t y_pitch, a_stride; /* elements between rows of results, bytes between rows of A */
-  int64_t panel;             /* whose tiles v has, or -1 */
+  char *v, *s, *y;
+  int64_t y_pitch; /* elements between rows of results */
+  tc_mm_winograd_packing packing; /* its A has two row panels of TC_MM_WINOGRAD_CHANNELS channels */
+  int64_t panel;   /* whose tiles v has, or -1 */
 } tc_mm_winograd_scratch;
 
 /* Tiles that follow each other in a row of an image, from (y,x) on; `at`: where their results are. */
@@ -212,14 +251,6 @@ typedef struct tc_mm_winograd_points {
   int64_t batch, n0, cols, at;
 } tc_mm_winograd_points;
 
-static inline int64_t tc_mm_winograd_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static inline int64_t tc_mm_winograd_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
-TC_MM_WINOGRAD_FN int tc_mm_winograd_fit(const int *size, int64_t n) {
-  int v = 0;
-  while (v < 2 && size[v + 1] >= n) ++v;
-  return v;
-}
 
 /* Elements between positions of tiles or of weights, `cols` of them in each channel: they do not meet the same cache
  * sets, and have room for a vector behind the last channel. */
@@ -234,70 +265,62 @@ static inline char *tc_mm_winograd_u(const tc_mm_winograd_call *x, int64_t m0) {
 }
 
 /* Bytes of a thread's scratch, and its parts, with panels of `cols` tiles. */
-TC_MM_WINOGRAD_FN int64_t tc_mm_winograd_parts(const tc_mm_winograd *w, int64_t cols, char *own,
+TC_MM_FN int64_t tc_mm_winograd_parts(const tc_mm_winograd *w, int64_t cols, char *own,
                                                tc_mm_winograd_scratch *p) {
   const tc_mm *g = w->g;
   const int64_t tile = (int64_t)g->mr * g->nr * g->cs, deep = 9 * TC_MM_WINOGRAD_CHANNELS;
   char *at = own;
-  p->y_pitch = 4 * cols + 2 * w->lanes, p->a_stride = deep * g->es + 64;
+  p->y_pitch = 4 * cols + 2 * w->lanes, p->packing.a_stride = deep * g->es + 64;
   p->panel = -1;
   p->v = at, at += TC_MM_POSITIONS * tc_mm_winograd_step(w, cols) * g->es;
   p->s = at, at += TC_MM_POSITIONS * tile;
   p->y = at, at += g->mr * p->y_pitch * g->cs;
-  p->a = at, at += 2 * g->mr * p->a_stride + 64; /* of two row panels, and a vector */
-  p->b = at, at += (int64_t)TC_MM_WINOGRAD_DEEP * g->nr * g->es;
-  p->again = at, at += tile;
+  p->packing.a = at, at += 2 * g->mr * p->packing.a_stride + 64; /* of two row panels, and a vector */
+  p->packing.b = at, at += (int64_t)TC_MM_WINOGRAD_DEEP * g->nr * g->es;
+  p->packing.tile = at, at += tile;
   return at - own + 64;
 }
 
-/* Packs rows of A for kn values of k. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_rows(const tc_mm *g, const tc_mm_winograd_scratch *p, int64_t batch, int64_t m0,
-                                           int64_t rows, int64_t high, int64_t k0, int64_t kn) {
-  const int64_t side = high * g->es;
-  if (rows < high) __builtin_memset(p->a, 0, g->a_cols ? kn * side : high * p->a_stride);
-  g->a_pack(g, batch, m0, rows, k0, kn, p->a, g->a_cols ? side : p->a_stride, 64);
-}
-
 /* The weights of `rows` rows from m0 on: of one row panel, or of two. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_transform(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p,
+TC_MM_FN void tc_mm_winograd_transform(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p,
                                                 int64_t m0, int64_t rows) {
   const tc_mm *g = x->w->g;
-  const int64_t high = g->rows[tc_mm_winograd_fit(g->rows, rows)], step = tc_mm_winograd_step(x->w, high);
+  const int64_t high = g->rows[tc_mm_fit(g->rows, rows)], step = tc_mm_winograd_step(x->w, high);
   const int64_t pair = rows > g->mr ? tc_mm_winograd_next(x->w) : 0;
   float *u = (float *)tc_mm_winograd_u(x, m0);
   for (int64_t c = 0; c < x->w->c; c += TC_MM_WINOGRAD_CHANNELS) {
-    const int64_t count = tc_mm_winograd_min(TC_MM_WINOGRAD_CHANNELS, x->w->c - c);
-    tc_mm_winograd_rows(g, p, 0, m0, rows, pair ? rows : high, 9 * c, 9 * count);
-    x->w->weights(g, p->a, p->a_stride, rows, high, count, u + c * high, step, pair);
+    const int64_t count = tc_mm_min(TC_MM_WINOGRAD_CHANNELS, x->w->c - c);
+    tc_mm_winograd_rows(g, &p->packing, m0, rows, pair ? rows : high, 9 * c, 9 * count);
+    x->w->weights(g, p->packing.a, p->packing.a_stride, rows, high, count, u + c * high, step, pair);
   }
 }
 
 /* Row panels i and i + 1, which may fill a vector together. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_two(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t i) {
+TC_MM_FN void tc_mm_winograd_two(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t i) {
   const tc_mm *g = x->w->g;
   const int64_t m0 = i * g->mr, left = g->m - m0;
   if (2 * g->mr == x->w->lanes && left >= x->w->lanes) {
     tc_mm_winograd_transform(x, p, m0, x->w->lanes);
     return;
   }
-  tc_mm_winograd_transform(x, p, m0, tc_mm_winograd_min(g->mr, left));
-  if (left > g->mr) tc_mm_winograd_transform(x, p, m0 + g->mr, tc_mm_winograd_min(g->mr, left - g->mr));
+  tc_mm_winograd_transform(x, p, m0, tc_mm_min(g->mr, left));
+  if (left > g->mr) tc_mm_winograd_transform(x, p, m0 + g->mr, tc_mm_min(g->mr, left - g->mr));
 }
 
 /* The span from tile t on, of at most n tiles, whose results are behind those of *s. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_span_at(const tc_mm_winograd_call *x, int64_t t, int64_t n,
+TC_MM_FN void tc_mm_winograd_span_at(const tc_mm_winograd_call *x, int64_t t, int64_t n,
                                               tc_mm_winograd_span *s) {
   const tc_mm_winograd *w = x->w;
   const int64_t each = x->high * x->wide, in = t % each, left = x->wide - in % x->wide;
   s->at += s->high * s->cols;
   s->batch = t / each / w->images, s->image = t / each % w->images;
   s->y = in / x->wide * 2, s->x = in % x->wide * 2;
-  s->n = tc_mm_winograd_min(n, left);
-  s->high = tc_mm_winograd_min(2, w->h - s->y), s->cols = tc_mm_winograd_min(2 * s->n, w->w - s->x);
+  s->n = tc_mm_min(n, left);
+  s->high = tc_mm_min(2, w->h - s->y), s->cols = tc_mm_min(2 * s->n, w->w - s->x);
 }
 
 /* The panel of n tiles from t0 on, `width` wide. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_panel(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t t0,
+TC_MM_FN void tc_mm_winograd_panel(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t t0,
                                             int64_t n, int64_t width) {
   const tc_mm_winograd *w = x->w;
   const int64_t step = tc_mm_winograd_step(w, width);
@@ -317,38 +340,19 @@ TC_MM_WINOGRAD_FN void tc_mm_winograd_panel(const tc_mm_winograd_call *x, const 
   }
 }
 
-/* Some results again, as the product has them. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_product(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p,
-                                              int64_t m0, int64_t rows, const tc_mm_winograd_points *c) {
-  const tc_mm *g = x->w->g;
-  const int v = tc_mm_winograd_fit(g->rows, rows);
-  const int64_t high = g->rows[v], batch = g->b_shared ? 0 : c->batch;
-  for (int64_t n = 0; n < c->cols; n += g->nr) {
-    const int64_t cols = tc_mm_winograd_min(g->nr, c->cols - n), cs = g->nr * g->cs;
-    const int q = tc_mm_winograd_fit(g->cols, cols);
-    for (int64_t k = 0; k < g->k; k += TC_MM_WINOGRAD_DEEP) {
-      const int64_t kn = tc_mm_winograd_min(TC_MM_WINOGRAD_DEEP, g->k - k);
-      g->b_pack(g, batch, c->n0 + n, cols, g->cols[q], k, kn, p->b);
-      tc_mm_winograd_rows(g, p, 0, m0, rows, high, k, kn);
-      g->micro[v][q](kn, p->a, g->a_cols ? g->es : p->a_stride, g->a_cols ? high * g->es : g->es, p->b,
-                     (int64_t)g->cols[q] * g->es, p->again, cs, k ? TC_MM_ADD : 0, p->b, 0);
-    }
-    for (int64_t i = 0; i < rows; ++i)
-      __builtin_memcpy((float *)p->y + i * p->y_pitch + c->at + n, p->again + i * cs, cols * g->cs);
-  }
-}
-
 /* Hands the results of a row panel over. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_finish(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t m0,
+TC_MM_FN void tc_mm_winograd_finish(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t m0,
                                              int64_t rows, const tc_mm_winograd_points *c, int finite) {
   const tc_mm *g = x->w->g;
+  const tc_mm_winograd_region part = {g->b_shared ? 0 : c->batch, m0, rows, c->n0, c->cols};
+  float *y = (float *)p->y + c->at;
   if (!c->cols) return;
-  if (!finite) tc_mm_winograd_product(x, p, m0, rows, c);
-  g->epilogue(g, c->batch, m0, rows, c->n0, c->cols, (const char *)((float *)p->y + c->at), p->y_pitch * g->cs);
+  if (!finite) tc_mm_winograd_product(g, &p->packing, &part, y, p->y_pitch);
+  g->epilogue(g, c->batch, m0, rows, c->n0, c->cols, (const char *)y, p->y_pitch * g->cs);
 }
 
 /* The results of n tiles from t0 on, whose sums are there. */
-TC_MM_WINOGRAD_FN void tc_mm_winograd_store(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t m0,
+TC_MM_FN void tc_mm_winograd_store(const tc_mm_winograd_call *x, const tc_mm_winograd_scratch *p, int64_t m0,
                                             int64_t rows, int64_t t0, int64_t n, int64_t high, int64_t width) {
   const tc_mm_winograd *w = x->w;
   tc_mm_winograd_span s = {0};
@@ -374,22 +378,22 @@ TC_MM_WINOGRAD_FN void tc_mm_winograd_store(const tc_mm_winograd_call *x, const 
   tc_mm_winograd_finish(x, p, m0, rows, &all, finite);
 }
 
-TC_MM_WINOGRAD_FN void tc_mm_winograd_task(const tc_mm_winograd_call *x, tc_mm_winograd_scratch *p, int64_t task) {
+TC_MM_FN void tc_mm_winograd_task(const tc_mm_winograd_call *x, tc_mm_winograd_scratch *p, int64_t task) {
   const tc_mm *g = x->w->g;
   const int64_t q = task / x->chunks, i = task % x->chunks, t0 = q * x->cols, c = x->w->c;
-  const int64_t n = tc_mm_winograd_min(x->cols, x->tiles - t0);
-  const int wide = tc_mm_winograd_fit(g->cols, n);
+  const int64_t n = tc_mm_min(x->cols, x->tiles - t0);
+  const int wide = tc_mm_fit(g->cols, n);
   const int64_t width = g->cols[wide], bs = width * g->es;
   if (p->panel != q) tc_mm_winograd_panel(x, p, t0, n, width), p->panel = q;
   for (int64_t m = i * x->mpanel / x->chunks; m < (i + 1) * x->mpanel / x->chunks; ++m) {
-    const int64_t m0 = m * g->mr, rows = tc_mm_winograd_min(g->mr, g->m - m0);
-    const int tall = tc_mm_winograd_fit(g->rows, rows);
+    const int64_t m0 = m * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
+    const int tall = tc_mm_fit(g->rows, rows);
     const int64_t high = g->rows[tall], side = high * g->es;
     for (int64_t k = 0; k < TC_MM_POSITIONS; ++k) {
       const char *u = tc_mm_winograd_u(x, m0) + k * tc_mm_winograd_step(x->w, high) * g->es;
       const char *v = p->v + k * tc_mm_winograd_step(x->w, width) * g->es;
       for (int64_t c0 = 0, some; c0 < c; c0 += some, u += some * side, v += some * bs) {
-        some = tc_mm_winograd_min(TC_MM_WINOGRAD_BLOCK, c - c0);
+        some = tc_mm_min(TC_MM_WINOGRAD_BLOCK, c - c0);
         g->micro[tall][wide](some, u, g->es, side, v, bs, p->s + k * high * bs, bs, c0 ? TC_MM_ADD : 0, v, 0);
       }
     }
@@ -397,7 +401,7 @@ TC_MM_WINOGRAD_FN void tc_mm_winograd_task(const tc_mm_winograd_call *x, tc_mm_w
   }
 }
 
-TC_MM_WINOGRAD_FN void tc_mm_winograd_worker(void *call, int id, int threads) {
+TC_MM_FN void tc_mm_winograd_worker(void *call, int id, int threads) {
   tc_mm_winograd_call *x = (tc_mm_winograd_call *)call;
   tc_mm_winograd_scratch p;
   const tc_fe env = tc_fe_hold();
@@ -411,27 +415,27 @@ TC_MM_WINOGRAD_FN void tc_mm_winograd_worker(void *call, int id, int threads) {
 }
 
 /* Columns that tiles of n columns compute. */
-TC_MM_WINOGRAD_FN int64_t tc_mm_winograd_columns(const tc_mm_winograd *w, int64_t n) {
-  return tc_mm_winograd_up(n, w->lanes) * w->lanes;
+TC_MM_FN int64_t tc_mm_winograd_columns(const tc_mm_winograd *w, int64_t n) {
+  return tc_mm_round_up(n, w->lanes);
 }
 
 /* Panels of equal numbers of tiles, as many as a near cache holds; 0: not even the smallest fit. */
-TC_MM_WINOGRAD_FN int64_t tc_mm_winograd_cols(const tc_mm_winograd_call *x, int64_t own_bytes) {
+TC_MM_FN int64_t tc_mm_winograd_cols(const tc_mm_winograd_call *x, int64_t own_bytes) {
   const tc_mm_winograd *w = x->w;
   tc_mm_winograd_scratch p;
   int64_t most = w->g->nr;
   while (most > w->lanes && TC_MM_POSITIONS * w->c * most * w->g->es > TC_MM_WINOGRAD_NEAR) most -= w->lanes;
   if (tc_mm_winograd_parts(w, most, x->own, &p) > own_bytes) return 0;
-  return tc_mm_winograd_columns(w, tc_mm_winograd_up(x->tiles, tc_mm_winograd_up(x->tiles, most)));
+  return tc_mm_winograd_columns(w, tc_mm_ceil_div(x->tiles, tc_mm_ceil_div(x->tiles, most)));
 }
 
 /* Is that less than the product's work? */
-TC_MM_WINOGRAD_FN int tc_mm_winograd_pays(const tc_mm_winograd_call *x) {
+TC_MM_FN int tc_mm_winograd_pays(const tc_mm_winograd_call *x) {
   const tc_mm_winograd *w = x->w;
   const tc_mm *g = w->g;
   const int64_t m = x->mpanel * g->mr, last = x->tiles - (x->npanel - 1) * x->cols;
   const int64_t columns = (x->npanel - 1) * x->cols + tc_mm_winograd_columns(w, last);
-  const int64_t vectors = g->batch * w->images * x->high * tc_mm_winograd_up(x->wide, w->lanes);
+  const int64_t vectors = g->batch * w->images * x->high * tc_mm_ceil_div(x->wide, w->lanes);
   const double product = (double)g->batch * m * tc_mm_winograd_columns(w, g->n) / w->lanes * g->k;
   const double tiles = (double)TC_MM_POSITIONS * m * columns / w->lanes * w->c;
   const double more = (double)m * w->c * TC_MM_WINOGRAD_WEIGHT + (double)vectors * w->c * TC_MM_WINOGRAD_TILES +
@@ -445,22 +449,15 @@ tc_mm_winograd_run(const tc_mm_winograd *w, char *shared, int64_t shared_bytes, 
   const tc_mm *g = w->g;
   tc_mm_winograd_call x = {.w = w, .u = shared, .own = own, .own_bytes = own_bytes};
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0 || w->c <= 0) return 0;
-  x.high = tc_mm_winograd_up(w->h, 2), x.wide = tc_mm_winograd_up(w->w, 2);
+  x.high = tc_mm_ceil_div(w->h, 2), x.wide = tc_mm_ceil_div(w->w, 2);
   x.tiles = g->batch * w->images * x.high * x.wide;
   x.cols = tc_mm_winograd_cols(&x, own_bytes);
   if (!x.cols) return 0;
-  x.mpanel = tc_mm_winograd_up(g->m, g->mr), x.npanel = tc_mm_winograd_up(x.tiles, x.cols);
-  if (TC_MM_POSITIONS * tc_mm_winograd_step(w, g->mr) * x.mpanel * g->es > shared_bytes || !tc_mm_winograd_pays(&x)) return 0;
-  const int64_t work = g->batch * g->m * g->n * g->k;
-  const int64_t threads = work < 500000 ? 1 : tc_mm_winograd_min(tcrt_max_threads(), x.npanel * x.mpanel);
-  x.chunks = threads > 1 ? tc_mm_winograd_min(tc_mm_winograd_up(TC_MM_WINOGRAD_TASKS * threads, x.npanel), x.mpanel) : 1;
-  if (threads == 1) {
-    tc_mm_winograd_worker(&x, 0, 1);
-    return 1;
-  }
-  const tc_fe env = tc_fe_hold();
-  tcrt_team(tc_mm_winograd_worker, &x, (int)threads);
-  tc_fe_restore(env);
+  x.mpanel = tc_mm_ceil_div(g->m, g->mr), x.npanel = tc_mm_ceil_div(x.tiles, x.cols);
+  if (tc_mm_winograd_next(w) * x.mpanel * g->es > shared_bytes || !tc_mm_winograd_pays(&x)) return 0;
+  const int64_t threads = tc_mm_min(tc_mm_threads(g, g->batch * g->m * g->n * g->k), x.npanel * x.mpanel);
+  x.chunks = threads > 1 ? tc_mm_min(tc_mm_ceil_div(TC_MM_WINOGRAD_TASKS * threads, x.npanel), x.mpanel) : 1;
+  tc_mm_team(tc_mm_winograd_worker, &x, threads);
   return 1;
 }
 #endif

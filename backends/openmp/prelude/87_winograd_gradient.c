@@ -4,7 +4,7 @@
  *   dW = G' [sum over tiles of (A dY A') * (B' d B)] G      dY: 2 x 2 places of row m, d: 4 x 4 points of channel c
  *
  *   task         some rows x some channels, whose sums stay in the second-level cache
- *     block      of tiles: A dY A' of the rows, B' d B of the channels, turned so that channels are neighbours;
+ *     block      of tiles: A dY A' of the rows, B' d B of the channels, transposed so that channels are neighbours;
  *                sixteen products of row panels and panels of channels
  *   at its end   G' [..] G, the epilogue
  *
@@ -22,7 +22,7 @@ typedef struct tc_mm_winograd_gradient {
    * are; `step` elements between positions.  Whole vectors are stored. */
   void (*places)(const char *y, int64_t row_step, int64_t height, int64_t width, int64_t n, float *v, int64_t step);
   /* to[j][i] = from[i][j] of `rows` x `cols` elements, numbers of whole vectors. */
-  void (*turn)(const float *from, int64_t from_step, float *to, int64_t to_step, int64_t rows, int64_t cols);
+  void (*transpose)(const float *from, int64_t from_step, float *to, int64_t to_step, int64_t rows, int64_t cols);
   /* y[9 n] = G' s G of n channels; s[16][..], `step` elements between positions.  Are all finite? */
   int (*weights)(const float *s, int64_t step, int64_t n, float *y);
 } tc_mm_winograd_gradient;
@@ -52,8 +52,8 @@ TC_SLOW void tc_mm_winograd_places(const char *y, int64_t row_step, int64_t heig
                                    int64_t step) {
   for (int64_t j = 0; j < n; j += TC_L) tc_mm_winograd_place(y + j * 8, row_step, height, width - 2 * j, v + j, step);
 }
-/* @ tc_mm_winograd_turn */
-TC_SLOW void tc_mm_winograd_turn(const tc_f32 *from, int64_t from_step, tc_f32 *to, int64_t to_step, int64_t rows,
+/* @ tc_mm_winograd_transpose */
+TC_SLOW void tc_mm_winograd_transpose(const tc_f32 *from, int64_t from_step, tc_f32 *to, int64_t to_step, int64_t rows,
                                  int64_t cols) {
   for (int64_t i = 0; i < rows; i += TC_L)
     for (int64_t j = 0; j < cols; j += TC_L)
@@ -99,15 +99,13 @@ TC_SLOW int tc_mm_winograd_sums(const tc_f32 *s, int64_t step, int64_t n, tc_f32
 __attribute__((visibility("hidden"))) int tc_mm_winograd_gradient_run(const tc_mm_winograd_gradient *w, char *own,
                                                                       int64_t own_bytes);
 #else
-#define TC_MM_GRADIENT_FN static __attribute__((noinline, minsize, nodebug))
 #define TC_MM_GRADIENT_POSITIONS 16
 #define TC_MM_GRADIENT_TILES 32  /* of a block */
 #define TC_MM_GRADIENT_ROWS 128   /* of a task at most */
 #define TC_MM_GRADIENT_PANELS 1  /* of channels of a task at most */
 #define TC_MM_GRADIENT_TASKS 4   /* for each thread, at least, where there are so many rows and channels */
-#define TC_MM_GRADIENT_DEEP 128  /* k block of what is computed again */
 /* What is done with vectors of tiles and each of these costs, in multiply-adds of vectors: B' d B in a channel, from
- * memory, turned; A dY A' in a row.  Of an element that the product packs. */
+ * memory, transposed; A dY A' in a row.  Of an element that the product packs. */
 #define TC_MM_GRADIENT_IMAGE 20
 #define TC_MM_GRADIENT_IMAGE_TILE 50
 #define TC_MM_GRADIENT_PLACES 10
@@ -125,37 +123,31 @@ typedef struct tc_mm_gradient_call {
 
 /* The parts of a thread's scratch. */
 typedef struct tc_mm_gradient_scratch {
-  float *sums, *rows, *image, *turned, *y;
-  char *a, *b, *again;
+  float *sums, *rows, *image, *transposed, *y;
+  tc_mm_winograd_packing packing; /* of what the product computes again */
 } tc_mm_gradient_scratch;
 
-static inline int64_t tc_mm_gradient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static inline int64_t tc_mm_gradient_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
-TC_MM_GRADIENT_FN int tc_mm_gradient_fit(const int *size, int64_t n) {
-  int v = 0;
-  while (v < 2 && size[v + 1] >= n) ++v;
-  return v;
-}
 
 /* Elements between positions of `n` rows of tiles: with room for a vector, in other cache sets. */
 static inline int64_t tc_mm_gradient_step(int64_t n) { return n * TC_MM_GRADIENT_TILES + 16; }
 
-TC_MM_GRADIENT_FN int64_t tc_mm_gradient_parts(const tc_mm_gradient_call *x, char *own, tc_mm_gradient_scratch *p) {
+TC_MM_FN int64_t tc_mm_gradient_parts(const tc_mm_gradient_call *x, char *own, tc_mm_gradient_scratch *p) {
   const tc_mm *g = x->w->g;
   float *at = (float *)own;
   p->sums = at, at += TC_MM_GRADIENT_POSITIONS * (x->rows * x->cols + 16);
   p->rows = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->rows);
   p->image = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->cols);
-  p->turned = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->cols);
+  p->transposed = at, at += TC_MM_GRADIENT_POSITIONS * tc_mm_gradient_step(x->cols);
   p->y = at, at += g->mr * 9 * x->cols;
-  p->a = (char *)at, p->b = p->a + g->mr * (TC_MM_GRADIENT_DEEP * g->es + 64);
-  p->again = p->b + (int64_t)TC_MM_GRADIENT_DEEP * g->nr * g->es;
-  return p->again + g->mr * g->nr * g->cs - own + 64;
+  tc_mm_winograd_packing *s = &p->packing;
+  s->a_stride = TC_MM_WINOGRAD_DEEP * g->es + 64;
+  s->a = (char *)at, s->b = s->a + g->mr * s->a_stride;
+  s->tile = s->b + (int64_t)TC_MM_WINOGRAD_DEEP * g->nr * g->es;
+  return s->tile + g->mr * g->nr * g->cs - own + 64;
 }
 
 /* Of n tiles from t0 on, those of each row of tiles: transformed, of `lines` rows of A or channels, `pitch` bytes apart. */
-TC_MM_GRADIENT_FN void tc_mm_gradient_block(const tc_mm_gradient_call *x, int of_image, int64_t line, int64_t lines,
+TC_MM_FN void tc_mm_gradient_block(const tc_mm_gradient_call *x, int of_image, int64_t line, int64_t lines,
                                             int64_t t0, int64_t n, float *v, int64_t step) {
   const tc_mm_winograd_gradient *w = x->w;
   const int64_t each = x->high * x->wide, more = of_image ? 2 : 0;
@@ -165,78 +157,57 @@ TC_MM_GRADIENT_FN void tc_mm_gradient_block(const tc_mm_gradient_call *x, int of
   for (int64_t i = 0; i < lines; ++i, from += pitch, v += TC_MM_GRADIENT_TILES)
     for (int64_t t = 0, some; t < n; t += some) {
       const int64_t in = (t0 + t) % each, row = in / x->wide, column = in % x->wide;
-      some = tc_mm_gradient_min(n - t, x->wide - column);
+      some = tc_mm_min(n - t, x->wide - column);
       const char *at = from + (t0 + t) / each * image_step + 2 * row * row_step + 2 * column * w->g->es;
       (of_image ? w->tiles : w->places)(at, row_step, w->h + more - 2 * row, w->w + more - 2 * column, some, v + t, step);
     }
 }
 
 /* Sums of rows m0 .. m0 + rows and channels c0 .. c0 + cn over a block of tiles. */
-TC_MM_GRADIENT_FN void tc_mm_gradient_products(const tc_mm_gradient_call *x, const tc_mm_gradient_scratch *p,
+TC_MM_FN void tc_mm_gradient_products(const tc_mm_gradient_call *x, const tc_mm_gradient_scratch *p,
                                                int64_t rows, int64_t cn, int64_t n, int add) {
   const tc_mm *g = x->w->g;
   for (int64_t k = 0; k < TC_MM_GRADIENT_POSITIONS; ++k) {
-    const float *a = p->rows + k * tc_mm_gradient_step(x->rows), *b = p->turned + k * tc_mm_gradient_step(x->cols);
+    const float *a = p->rows + k * tc_mm_gradient_step(x->rows), *b = p->transposed + k * tc_mm_gradient_step(x->cols);
     float *c = p->sums + k * (x->rows * x->cols + 16);
     for (int64_t j = 0; j < cn; j += g->nr)
       for (int64_t i = 0; i < rows; i += g->mr)
-        g->micro[tc_mm_gradient_fit(g->rows, tc_mm_gradient_min(g->mr, rows - i))]
-                [tc_mm_gradient_fit(g->cols, tc_mm_gradient_min(g->nr, cn - j))](
+        g->micro[tc_mm_fit(g->rows, tc_mm_min(g->mr, rows - i))]
+                [tc_mm_fit(g->cols, tc_mm_min(g->nr, cn - j))](
                     n, (const char *)(a + i * TC_MM_GRADIENT_TILES), TC_MM_GRADIENT_TILES * g->es, g->es,
                     (const char *)(b + j), x->cols * g->es, (char *)(c + i * x->cols + j), x->cols * g->cs, add,
                     (const char *)b, 0);
   }
 }
 
-/* Some rows of results again, as the product has them. */
-TC_MM_GRADIENT_FN void tc_mm_gradient_product(const tc_mm_gradient_call *x, const tc_mm_gradient_scratch *p, int64_t m0,
-                                              int64_t rows, int64_t n0, int64_t nn) {
-  const tc_mm *g = x->w->g;
-  const int v = tc_mm_gradient_fit(g->rows, rows);
-  const int64_t high = g->rows[v], side = high * g->es, stride = TC_MM_GRADIENT_DEEP * g->es + 64;
-  for (int64_t n = 0; n < nn; n += g->nr) {
-    const int64_t cols = tc_mm_gradient_min(g->nr, nn - n), cs = g->nr * g->cs;
-    const int q = tc_mm_gradient_fit(g->cols, cols);
-    for (int64_t k = 0; k < g->k; k += TC_MM_GRADIENT_DEEP) {
-      const int64_t kn = tc_mm_gradient_min(TC_MM_GRADIENT_DEEP, g->k - k);
-      g->b_pack(g, 0, n0 + n, cols, g->cols[q], k, kn, p->b);
-      __builtin_memset(p->a, 0, high * stride);
-      g->a_pack(g, 0, m0, rows, k, kn, p->a, g->a_cols ? side : stride, 64);
-      g->micro[v][q](kn, p->a, g->a_cols ? g->es : stride, g->a_cols ? side : g->es, p->b,
-                     (int64_t)g->cols[q] * g->es, p->again, cs, k ? TC_MM_ADD : 0, p->b, 0);
-    }
-    for (int64_t i = 0; i < rows; ++i)
-      __builtin_memcpy(p->y + i * 9 * x->cols + n, p->again + i * cs, cols * g->cs);
-  }
-}
-
-TC_MM_GRADIENT_FN void tc_mm_gradient_task(const tc_mm_gradient_call *x, const tc_mm_gradient_scratch *p,
+TC_MM_FN void tc_mm_gradient_task(const tc_mm_gradient_call *x, const tc_mm_gradient_scratch *p,
                                            int64_t task) {
   const tc_mm_winograd_gradient *w = x->w;
   const tc_mm *g = w->g;
-  const int64_t m0 = task / x->broad * x->rows, rows = tc_mm_gradient_min(x->rows, g->m - m0);
-  const int64_t c0 = task % x->broad * x->cols, cn = tc_mm_gradient_min(x->cols, w->c - c0);
-  const int64_t step = tc_mm_gradient_step(x->cols), cols = tc_mm_gradient_up(cn, w->lanes) * w->lanes;
+  const int64_t m0 = task / x->broad * x->rows, rows = tc_mm_min(x->rows, g->m - m0);
+  const int64_t c0 = task % x->broad * x->cols, cn = tc_mm_min(x->cols, w->c - c0);
+  const int64_t step = tc_mm_gradient_step(x->cols), cols = tc_mm_round_up(cn, w->lanes);
   for (int64_t t = 0; t < x->tiles; t += TC_MM_GRADIENT_TILES) {
-    const int64_t n = tc_mm_gradient_min(TC_MM_GRADIENT_TILES, x->tiles - t);
+    const int64_t n = tc_mm_min(TC_MM_GRADIENT_TILES, x->tiles - t);
     tc_mm_gradient_block(x, 0, m0, rows, t, n, p->rows, tc_mm_gradient_step(x->rows));
     tc_mm_gradient_block(x, 1, c0, cn, t, n, p->image, step);
     for (int64_t k = 0; k < TC_MM_GRADIENT_POSITIONS; ++k)
-      w->turn(p->image + k * step, TC_MM_GRADIENT_TILES, p->turned + k * step, x->cols, cols,
-              tc_mm_gradient_up(n, w->lanes) * w->lanes);
+      w->transpose(p->image + k * step, TC_MM_GRADIENT_TILES, p->transposed + k * step, x->cols, cols,
+              tc_mm_round_up(n, w->lanes));
     tc_mm_gradient_products(x, p, rows, cn, n, t ? TC_MM_ADD : 0);
   }
   for (int64_t i = 0; i < rows; i += g->mr) {
-    const int64_t some = tc_mm_gradient_min(g->mr, rows - i);
+    const int64_t some = tc_mm_min(g->mr, rows - i);
     int finite = 1;
     for (int64_t r = 0; r < some; ++r)
       finite &= w->weights(p->sums + (i + r) * x->cols, x->rows * x->cols + 16, cn, p->y + r * 9 * x->cols);
-    if (!finite) tc_mm_gradient_product(x, p, m0 + i, some, 9 * c0, 9 * cn);
+    const tc_mm_winograd_region part = {0, m0 + i, some, 9 * c0, 9 * cn};
+    if (!finite) tc_mm_winograd_product(g, &p->packing, &part, p->y, 9 * x->cols);
     g->epilogue(g, 0, m0 + i, some, 9 * c0, 9 * cn, (const char *)p->y, 9 * x->cols * g->cs);
   }
 }
 
-TC_MM_GRADIENT_FN void tc_mm_gradient_worker(void *call, int id, int threads) {
+TC_MM_FN void tc_mm_gradient_worker(void *call, int id, int threads) {
   tc_mm_gradient_call *x = (tc_mm_gradient_call *)call;
   tc_mm_gradient_scratch p;
   const tc_fe env = tc_fe_hold();
@@ -249,20 +220,20 @@ TC_MM_GRADIENT_FN void tc_mm_gradient_worker(void *call, int id, int threads) {
 }
 
 /* Tasks of so many rows and channels at most. */
-TC_MM_GRADIENT_FN void tc_mm_gradient_cut(tc_mm_gradient_call *x, int64_t rows, int64_t cols) {
+TC_MM_FN void tc_mm_gradient_cut(tc_mm_gradient_call *x, int64_t rows, int64_t cols) {
   const tc_mm *g = x->w->g;
-  x->rows = tc_mm_gradient_up(tc_mm_gradient_min(rows, g->m), g->mr) * g->mr;
-  x->cols = tc_mm_gradient_up(tc_mm_gradient_min(cols, x->w->c), g->nr) * g->nr;
-  x->tall = tc_mm_gradient_up(g->m, x->rows), x->broad = tc_mm_gradient_up(x->w->c, x->cols);
+  x->rows = tc_mm_round_up(tc_mm_min(rows, g->m), g->mr);
+  x->cols = tc_mm_round_up(tc_mm_min(cols, x->w->c), g->nr);
+  x->tall = tc_mm_ceil_div(g->m, x->rows), x->broad = tc_mm_ceil_div(x->w->c, x->cols);
 }
 
 /* Is that less than the product's work? */
-TC_MM_GRADIENT_FN int tc_mm_gradient_pays(const tc_mm_gradient_call *x) {
+TC_MM_FN int tc_mm_gradient_pays(const tc_mm_gradient_call *x) {
   const tc_mm_winograd_gradient *w = x->w;
   const tc_mm *g = w->g;
-  const double m = tc_mm_gradient_up(g->m, g->mr) * g->mr, lanes = w->lanes;
-  const double c = tc_mm_gradient_up(w->c, w->lanes), n = tc_mm_gradient_up(g->n, w->lanes);
-  const double vectors = (double)w->images * x->high * tc_mm_gradient_up(x->wide, w->lanes);
+  const double m = tc_mm_round_up(g->m, g->mr), lanes = w->lanes;
+  const double c = tc_mm_ceil_div(w->c, w->lanes), n = tc_mm_ceil_div(g->n, w->lanes);
+  const double vectors = (double)w->images * x->high * tc_mm_ceil_div(x->wide, w->lanes);
   const double image = vectors * TC_MM_GRADIENT_IMAGE + (double)x->tiles * TC_MM_GRADIENT_IMAGE_TILE;
   const double places = vectors * TC_MM_GRADIENT_PLACES + (double)x->tiles * TC_MM_GRADIENT_PLACES_TILE;
   const double all = TC_MM_GRADIENT_POSITIONS * m * c * (x->tiles + lanes) + image * w->c * x->tall + places * m * x->broad;
@@ -276,22 +247,15 @@ tc_mm_winograd_gradient_run(const tc_mm_winograd_gradient *w, char *own, int64_t
   tc_mm_gradient_call x = {.w = w, .own = own, .own_bytes = own_bytes};
   tc_mm_gradient_scratch p;
   if (g->batch != 1 || g->m <= 0 || g->n <= 0 || g->k <= 0) return 0;
-  x.high = tc_mm_gradient_up(w->h, 2), x.wide = tc_mm_gradient_up(w->w, 2);
+  x.high = tc_mm_ceil_div(w->h, 2), x.wide = tc_mm_ceil_div(w->w, 2);
   x.tiles = w->images * x.high * x.wide;
   tc_mm_gradient_cut(&x, TC_MM_GRADIENT_ROWS, TC_MM_GRADIENT_PANELS * g->nr);
   if (tc_mm_gradient_parts(&x, own, &p) > own_bytes || !tc_mm_gradient_pays(&x)) return 0;
-  int64_t threads = g->m * g->n * g->k < 500000 ? 1 : tcrt_max_threads();
+  const int64_t threads = tc_mm_threads(g, g->m * g->n * g->k);
   for (int64_t rows = TC_MM_GRADIENT_ROWS / 2, cols = g->nr;
        threads > 1 && x.tall * x.broad < TC_MM_GRADIENT_TASKS * threads && rows >= 2 * g->mr; rows /= 2)
     tc_mm_gradient_cut(&x, rows, cols);
-  threads = tc_mm_gradient_min(threads, x.tall * x.broad);
-  if (threads == 1) {
-    tc_mm_gradient_worker(&x, 0, 1);
-    return 1;
-  }
-  const tc_fe env = tc_fe_hold();
-  tcrt_team(tc_mm_gradient_worker, &x, (int)threads);
-  tc_fe_restore(env);
+  tc_mm_team(tc_mm_gradient_worker, &x, tc_mm_min(threads, x.tall * x.broad));
   return 1;
 }
 #endif

@@ -78,9 +78,9 @@ static int64_t plan_tile(const tc_omp_choice *c) {
 }
 
 /* What the conditions of a variant decide: rows fill the lanes with their results; loops are interchanged. */
-typedef enum { PLAIN, COLLECT, INTERCHANGE, JAM_ROWS } way; /* the last one: though it does not seem to pay */
+typedef enum { PLAIN, COLLECT, INTERCHANGE, JAM_ROWS } transform; /* the last one: though it does not seem to pay */
 
-static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, way w) {
+static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   const tc_nest *n = c->f.nest;
   tc_omp_nest_schedule *s = c->nest;
   *s = (tc_omp_nest_schedule){.vector = c->f.vector, .distance = TC_OMP_DISTANCE};
@@ -108,7 +108,7 @@ typedef struct kernel_plan {
   uint8_t *reduced;
 } kernel_plan;
 
-static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, way w, tc_schedule_variant *v) {
+static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, transform w, tc_schedule_variant *v) {
   tc_omp_choice c = {0};
   v->nest = c.nest = tc_arena_alloc(x->p->arena, sizeof *c.nest);
   v->stage = c.stage = tc_arena_alloc(x->p->arena, (n->nstage + 1) * sizeof *c.stage);
@@ -193,8 +193,8 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
 
 /* ---- other plans ----------------------------------------------------------------------------- */
 
-/* Is that what the way is for, and do rows that are collected, which have no totals, need none? */
-static bool is_worth_trying(const tc_omp_facts *f, way w) {
+/* Is that what the transform is for, and do rows that are collected, which have no totals, need none? */
+static bool is_worth_trying(const tc_omp_facts *f, transform w) {
   int64_t lo, hi;
   if (w != COLLECT) return w != INTERCHANGE || tc_omp_may_interchange(f);
   if (!tc_omp_may_collect(f)) return false;
@@ -202,12 +202,12 @@ static bool is_worth_trying(const tc_omp_facts *f, way w) {
   return hi >= 0 && hi <= TC_OMP_BLOCK;
 }
 
-/* Of each axis in the lanes each way. */
+/* Each transform, with each axis in the lanes. */
 bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v, bool *more) {
-  enum { WAYS = JAM_ROWS + 1 };
+  enum { TRANSFORMS = JAM_ROWS + 1 };
   const tc_nest *nest = &k->nest[n];
-  const int axis = (int)(i / WAYS);
-  const way w = (way)(i % WAYS);
+  const int axis = (int)(i / TRANSFORMS);
+  const transform w = (transform)(i % TRANSFORMS);
   tc_omp_facts f;
   *more = axis < nest->naxis;
   if (!*more) return true;
