@@ -155,8 +155,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * lines are shared, narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
  * that has `threads` for each, so that many of them fill warps.  tc_cuda_squares: tiles of a product; tc_cuda_is_short: one of few
  * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
- * tc_cuda_is_unaligned: rows of its result or of an operand do not begin or end at 16 bytes, which the library's products of halves
- * take several times as long for, but not where tiles are few and k, which the library splits, is long.
+ * tc_cuda_is_unaligned: rows of its result or of an operand do not begin and end at 16 bytes, which the library's products of halves
+ * take several times as long for, also where these rows are padded, but not where tiles are few and k, which the library splits, is long.
  * tc_cuda_scatter: of a scatter to `places`, the blocks that share out the destinations of a group, each for some to
  * all of its 16 warps; the parts of slices where these blocks are few; and how many `others`, neighbours with indices
  * of their own, a group has: a sector of memory, or more where there are few sources.
@@ -272,7 +272,7 @@ static const char helpers[] =
     "}\n"
     "TC_CUDA_FN int tc_cuda_is_unaligned(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, int64_t side) {\n"
     "  const int64_t a = mm->transposed_a ? mm->m : mm->k, b = mm->transposed_b ? mm->k : mm->n;\n"
-    "  const int results = mm->ldc % (mm->wide_c ? 4 : 8) != 0;\n"
+    "  const int results = mm->n % 8 != 0 || mm->ldc % (mm->wide_c ? 4 : 8) != 0;\n"
     "  return (results || a % 8 != 0 || b % 8 != 0) && tc_cuda_squares(mm, side) * 2 >= c->info->sms;\n"
     "}\n"
     "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"

@@ -221,7 +221,7 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
     RUN1(whole) RUN1(running) RUN1(running_down) RUN1(turned) RUN1(turned_copy)
         RUN1(turned_bytes) RUN2(turned_sum)
         RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
-        RUN3(product_short) RUN2(products) RUN1(noisy) RUN1(special)
+        RUN3(product_short) RUN2(product_rows) RUN2(product_columns) RUN2(products) RUN1(noisy) RUN1(special)
         RUN2(convolved) RUN2(convolved_short) RUN3(attention) RUN3(attention_causal)
             RUN4(attention_masked) RUN3(attention_wide) RUN3(attention_widest) RUN3(attention_widest_causal)
                 RUN4(attention_widest_masked) RUN3(attention_wide_causal)
