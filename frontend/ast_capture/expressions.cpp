@@ -375,7 +375,7 @@ Value Evaluator::value_at(const Expr *lvalue, QualType type) {
   if (const Expr *init = constant_global(lvalue))
     if (auto v = constant_expression(init)) return Value::of(convert(*v, type));
   auto place = locate(lvalue);
-  return place ? as_known(load(*place, lvalue->getExprLoc())) : Value();
+  return place ? as_known(load(*place, lvalue->getBeginLoc())) : Value();
 }
 
 Value Evaluator::evaluate_cast(const CastExpr *e) {
