@@ -20,18 +20,11 @@ static bool has_unaligned_rows(const lo *L, const tc_buffer *b) {
   return tc_dim_multiple(L->dims, width) % each;
 }
 
-static bool is_product_of_halves(const tc_kernel *k) { return k->kind == TC_KERNEL_MATMUL && tc_dtype_is_half(k->mm.operand); }
-
-/* A product makes it or reads it, and all are by rows. */
-static bool may_pad(const lo_rows *r) {
+static bool all_are_by_rows(const lo_rows *r) {
   const tc_program *p = r->L->p;
-  bool product = false;
-  for (uint32_t i = 0; i < p->nkernel; i++) {
-    if (!lo_names(&p->kernel[i], r->buffer)) continue;
-    if (!lo_is_by_rows(r, &p->kernel[i])) return false;
-    product |= is_product_of_halves(&p->kernel[i]);
-  }
-  return product;
+  for (uint32_t i = 0; i < p->nkernel; i++)
+    if (lo_names(&p->kernel[i], r->buffer) && !lo_is_by_rows(r, &p->kernel[i])) return false;
+  return true;
 }
 
 /* Row-major, with rows `pitch` elements apart. */
@@ -47,17 +40,23 @@ static tc_buf_layout layout_of(lo *L, const tc_type *t, tc_dim pitch) {
 
 static void pad(lo *L, uint32_t buffer) {
   tc_buffer *b = &L->p->buffer[buffer];
+  if (!has_unaligned_rows(L, b)) return;
   const lo_rows r = {L, buffer, b->type.dim[b->type.rank - 1]};
+  if (!all_are_by_rows(&r)) return;
   const tc_dim each = tc_dim_const(row_elements(L, b));
   const tc_dim pitch = tc_dim_mul(L->dims, tc_dim_ceildiv(L->dims, r.width, each), each);
   const tc_buf_layout layout = layout_of(L, &b->type, pitch);
   const tc_dim numel = tc_layout_numel(L->dims, &b->type, &layout);
-  if (tc_dim_bad(numel) || !may_pad(&r)) return;
+  if (tc_dim_bad(numel)) return;
   lo_set_pitch(&r, pitch);
   b->layout = layout, b->numel = numel;
 }
 
+static bool is_product_of_halves(const tc_kernel *k) { return k->kind == TC_KERNEL_MATMUL && tc_dtype_is_half(k->mm.operand); }
+
 void lo_pad_rows(lo *L) {
-  for (uint32_t i = 0; L->target->row_bytes && i < L->p->nbuffer; i++)
-    if (has_unaligned_rows(L, &L->p->buffer[i])) pad(L, i);
+  for (uint32_t i = 0; L->target->row_bytes && i < L->p->nkernel; i++) {
+    const tc_kernel *k = &L->p->kernel[i];
+    for (uint32_t j = 0; is_product_of_halves(k) && j < k->nbuffer; j++) pad(L, k->buffer[j]);
+  }
 }
