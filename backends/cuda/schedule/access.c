@@ -7,11 +7,8 @@ static bool copies(const tc_kernel *k, const tc_nest *n) {
   return k->kind == TC_KERNEL_MATMUL && a && a->kind == TC_ACT_REDUCE && k->expr[a->value.id].kind == TC_EX_LOAD;
 }
 
-/* ... and not converted: such operands are copied in the background, eight elements at a time. */
 static bool copies_halves(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
-  if (!copies(k, n) || !tc_dtype_is_half(k->mm.operand)) return false;
-  const tc_expr *e = &k->expr[n->stage->action->value.id];
-  return !e->address.nterm && p->buffer[k->buffer[e->buffer]].dtype == k->mm.operand;
+  return copies(k, n) && tc_dtype_is_half(k->mm.operand) && tc_cuda_is_plain(k, p, n->stage->action->value) > 0;
 }
 
 tc_cuda_accesses tc_cuda_accesses_of(const tc_kernel *k, const tc_program *p, const tc_nest *n,
@@ -82,8 +79,7 @@ void tc_cuda_each_step(const tc_cuda_accesses *x, tc_cuda_access a, tc_cuda_each
 }
 
 void tc_cuda_each_extent(const tc_cuda_accesses *x, int width, tc_cuda_each_size_fn *f, void *self) {
-  enum { COPIED = 8 };
-  if (x->partial && width == COPIED) return;
+  if (x->partial && width == TC_CUDA_COPIED) return;
   f(x, x->n->axis[x->axis].extent, self);
   if (x->n->axis[x->axis].of >= 0) f(x, x->n->axis[x->axis].total, self);
   if (x->across >= 0) f(x, x->n->axis[x->across].extent, self);

@@ -191,3 +191,23 @@ int tc_cuda_count_rows(const tc_kernel *k, const tc_program *p, const tc_nest *n
   free(live);
   return most;
 }
+
+/* Is it made of places and sizes alone?  -1: out of memory. */
+static int is_of_places(const tc_kernel *k, tc_val guard) {
+  if (!guard.id) return 1;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) return -1;
+  need[guard.id] = 1;
+  tc_mark_operands(k, need);
+  bool places = true;
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    places &= !need[i] || (k->expr[i].kind != TC_EX_LOAD && k->expr[i].kind != TC_EX_RANDOM && !k->expr[i].address.nterm);
+  free(need);
+  return places;
+}
+
+int tc_cuda_is_plain(const tc_kernel *k, const tc_program *p, tc_val v) {
+  const tc_expr *e = &k->expr[v.id];
+  if (e->kind != TC_EX_LOAD || e->address.nterm || p->buffer[k->buffer[e->buffer]].dtype != k->mm.operand) return 0;
+  return is_of_places(k, e->guard);
+}

@@ -62,6 +62,11 @@ bool tc_cuda_loads_by_tile(const tc_kernel *k, const tc_program *p, const tc_nes
 bool tc_cuda_stores_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,
                             const tc_action *a);
 
+/* Is v, an operand of the product, an array of the multiplier's type, under no guard but of places?  -1: out of memory.  One of
+ * halves is copied in the background, TC_CUDA_COPIED of them at a time. */
+int tc_cuda_is_plain(const tc_kernel *k, const tc_program *p, tc_val v);
+enum { TC_CUDA_COPIED = 8 };
+
 /* unaligned_rows.c: the one vectorized load of a row; 0: no function takes rows that begin anywhere. */
 uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                                 const uint8_t *need);

@@ -14,27 +14,6 @@ static int axis_of(const tc_mm_loop *mm, int which, tc_cuda_along along) {
   return mm->nbatch + (int)along + (along == TC_CUDA_ALONG_D && which >= TC_CUDA_SECOND_A);
 }
 
-/* Is it made of places and sizes alone?  -1: out of memory. */
-static int is_of_places(const tc_kernel *k, tc_val guard) {
-  if (!guard.id) return 1;
-  uint8_t *need = calloc(k->nexpr + 1, 1);
-  if (!need) return -1;
-  need[guard.id] = 1;
-  tc_mark_operands(k, need);
-  bool places = true;
-  for (uint32_t i = 1; i < k->nexpr; ++i)
-    places &= !need[i] || (k->expr[i].kind != TC_EX_LOAD && k->expr[i].kind != TC_EX_RANDOM && !k->expr[i].address.nterm);
-  free(need);
-  return places;
-}
-
-/* Is v an array of the multiplier's type?  -1: out of memory. */
-static int is_plain(const tc_kernel *k, const tc_program *p, tc_val v) {
-  const tc_expr *e = &k->expr[v.id];
-  if (e->kind != TC_EX_LOAD || e->address.nterm || p->buffer[k->buffer[e->buffer]].dtype != k->mm.operand) return 0;
-  return is_of_places(k, e->guard);
-}
-
 int tc_cuda_operands(const tc_mm_loop *mm) { return TC_CUDA_INNER_A + 2 * mm->inner.n; }
 
 /* Its two axes: across what is summed, and along. */
@@ -68,7 +47,7 @@ static bool open_value(const tc_kernel *k, const tc_program *p, int which, int a
   o->value = value_of(mm, which);
   o->along = along == (int)deep_of(which) ? deep : outer;
   o->across = along == (int)deep_of(which) ? outer : deep;
-  const int plain = is_plain(k, p, o->value);
+  const int plain = tc_cuda_is_plain(k, p, o->value);
   o->plain = plain > 0;
   o->action = (tc_action){
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = o->value, .dtype = mm->acc};
@@ -157,11 +136,11 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b) {
   const tc_mm_loop *mm = &k->mm;
   const int n = mm->nbatch + TC_CUDA_ALONG_N;
   const tc_expr *outer = &k->expr[b.id];
-  if (is_plain(k, p, b) <= 0 || outer->guard.id) return -1;
+  if (tc_cuda_is_plain(k, p, b) <= 0 || outer->guard.id) return -1;
   for (int i = 0; i < mm->inner.n; ++i) {
     const tc_expr *inner = &k->expr[mm->inner.b[i].id];
     const int d = tc_mm_deep(mm, i);
-    if (is_plain(k, p, mm->inner.b[i]) <= 0 || inner->guard.id || inner->buffer != outer->buffer) continue;
+    if (tc_cuda_is_plain(k, p, mm->inner.b[i]) <= 0 || inner->guard.id || inner->buffer != outer->buffer) continue;
     bool same = tc_dim_same(inner->address.offset, outer->address.offset) && tc_dim_same(mm->axis[d].extent, mm->axis[n].extent);
     for (int y = 0; y < tc_mm_axes(mm); ++y)
       same = same && (y == d || tc_dim_same(inner->address.coef[y == n ? d : y], outer->address.coef[y]));
@@ -235,8 +214,7 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
 
 /* Operands of halves that are copied in the background: others take several times as long as the library does. */
 static bool has_wide_operands(const tc_cuda_kernel_schedule *s) {
-  enum { WIDE = 8 };
-  return s->template != TC_CUDA_MMA || (s->width[TC_CUDA_A] == WIDE && s->width[TC_CUDA_B] == WIDE);
+  return s->template != TC_CUDA_MMA || (s->width[TC_CUDA_A] == TC_CUDA_COPIED && s->width[TC_CUDA_B] == TC_CUDA_COPIED);
 }
 
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
