@@ -518,7 +518,6 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
 
 // ---- other functions ----------------------------------------------------------------------------
 
-// A function of an object, to which its body's `this` leads.
 // The object whose function is called, as C++'s this.
 Value Evaluator::object_of_call(const Expr *object) {
   auto place = object->getType()->isPointerType() ? std::nullopt : refer(object);
@@ -550,6 +549,7 @@ Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl 
   return {};
 }
 
+// A function of an object, to which its body's `this` leads.
 Value Evaluator::call_member(const CallExpr *e, const CXXMethodDecl *callee) {
   const auto *call = llvm::dyn_cast<CXXMemberCallExpr>(e);
   const FunctionDecl *definition = nullptr;
