@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backends/cuda/emit.h"
+#include "backends/cuda/schedule/product.h"
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 #include "tests/cuda/program.h"
@@ -76,16 +77,20 @@ static const char wide_attention[] = "%1 = param bf16[R,192] \"q\"\n%2 = param b
                                      "%6 = softmax %5 axis=1\n%7 = matmul %6 %3\nret %7\n";
 /* Attention with a mask of places and its gradients, of which those of keys and values are one kernel; widths of which sums take
  * few registers, and most. */
-#define TRAINED(d) \
-  "%1 = param bf16[R," d "] \"q\"\n%2 = param bf16[C," d "] \"k\"\n%3 = param bf16[C," d "] \"v\"\n%4 = param bf16[R," d "] \"g\"\n" \
-  "%5 = permute %2 axes=[1,0]\n%6 = matmul %1 %5\n%7 = const weak bf16 0.125\n%8 = mul %6 %7\n"                           \
-  "%9 = const weak bf16 -INFINITY\n%10 = full %9 dims=[R,C] dtype=bf16\n%11 = triu %10 k=-R+C+1\n%12 = add %8 %11\n"      \
+#define TRAINED(q, t, wide, d) \
+  "%1 = param " t "[R," d "] \"" q "\"\n%2 = param " t "[C," d "] \"k\"\n%3 = param " t "[C," d "] \"v\"\n%4 = param " t "[R," d "] \"g\"\n" \
+  "%5 = permute %2 axes=[1,0]\n%6 = matmul %1 %5\n%7 = const weak " t " 0.125\n%8 = mul %6 %7\n"                           \
+  "%9 = const weak " t " -INFINITY\n%10 = full %9 dims=[R,C] dtype=" t "\n%11 = triu %10 k=-R+C+1\n%12 = add %8 %11\n"      \
   "%13 = softmax %12 axis=1\n%14 = matmul %13 %3\n%15 = permute %3 axes=[1,0]\n%16 = matmul %4 %15\n"                     \
-  "%17 = permute %13 axes=[1,0]\n%18 = matmul %17 %4\n%19 = cast %13 dtype=f32\n%20 = cast %16 dtype=f32\n"               \
-  "%21 = mul %20 %19\n%22 = sum %21 axes=[1] keep=1\n%23 = sub %20 %22\n%24 = mul %19 %23\n%25 = cast %24 dtype=bf16\n"   \
+  "%17 = permute %13 axes=[1,0]\n%18 = matmul %17 %4\n%19 = cast %13 dtype=" wide "\n%20 = cast %16 dtype=" wide "\n"               \
+  "%21 = mul %20 %19\n%22 = sum %21 axes=[1] keep=1\n%23 = sub %20 %22\n%24 = mul %19 %23\n%25 = cast %24 dtype=" t "\n"   \
   "%26 = mul %25 %7\n%27 = matmul %26 %2\n%28 = permute %1 axes=[1,0]\n%29 = matmul %28 %26\n"                            \
   "%30 = permute %29 axes=[1,0]\nret %14 %18 %27 %30\n"
-static const char trained_attention[] = TRAINED("64"), trained_wide_attention[] = TRAINED("128");
+static const char trained_attention[] = TRAINED("q", "bf16", "f32", "64"), trained_wide_attention[] = TRAINED("q", "bf16", "f32", "128");
+/* Of widths that the kernels learn at run time; and of more than registers hold, and of what tensor cores do not multiply: of
+ * these there are chains where a target asks for them. */
+static const char trained_any_attention[] = TRAINED("q", "bf16", "f32", "R"), trained_single_attention[] = TRAINED("query", "f32", "f32", "R"),
+                  trained_double_attention[] = TRAINED("query", "f64", "f64", "R"), trained_widest_attention[] = TRAINED("query", "f32", "f32", "300");
 /* Scans that are cut into chunks: of rows and columns, between others, with positions, in f64 and of integers. */
 static const char cut_scans[] = "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=0\n%3 = running_argmax %1 axis=1\n"
                                 "%4 = cast %1 dtype=f64\n%5 = cumsum %4 axis=1\nret %2 %3 %5\n";
@@ -447,6 +452,17 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {trained_attention, 1, 65},
                                {trained_attention, 0, 3},
                                {trained_wide_attention, 67, 130},
+                               {trained_any_attention, 72, 131},
+                               {trained_any_attention, 33, 70},
+                               {trained_any_attention, 196, 200},
+                               {trained_any_attention, 136, 136},
+                               {trained_any_attention, 1, 65},
+                               {trained_single_attention, 70, 131},
+                               {trained_single_attention, 132, 140},
+                               {trained_single_attention, 0, 3},
+                               {trained_double_attention, 35, 70},
+                               {trained_double_attention, 66, 67},
+                               {trained_widest_attention, 17, 70},
                                {loss_of_halves, 1, 49153},
                                {narrow_softmax, 1901, 0},
                                {narrow_softmax, 5, 0},
@@ -599,6 +615,14 @@ Test(shapes, parts, .timeout = 3000) {
   target.product_parts = TC_PARTS_ALL;
   cuda_unit_target = &target;
   check_all("unfold");
+}
+
+/* Chains by every thread's own sums. */
+Test(shapes, chains, .timeout = 3000) {
+  tc_target target = tc_cuda_target;
+  target.chain = tc_cuda_may_chain;
+  cuda_unit_target = &target;
+  check_all("query");
 }
 
 static uint32_t launches_of(const char *text) {

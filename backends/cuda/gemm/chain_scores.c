@@ -11,6 +11,8 @@
 /* How scores are made. */
 typedef struct scores {
   tc_cuda_product *x;
+  const tc_cuda_chain_layout *l;
+  const char *type;   /* of scores and sums */
   const tc_action *a; /* of the rows, or NULL */
   tc_mm_keys keys;
   bool whole;     /* all rows have all keys of the tile */
@@ -39,7 +41,7 @@ static tc_val find_beside_zero(const scores *s, const tc_expr *sum) {
 static tc_val find_counted(const scores *s, tc_val v) {
   const tc_expr *e = expr_of(s, v);
   const tc_mm_keys *k = &s->keys;
-  if (s->whole && e->kind == TC_EX_OP && e->op == OP_ADD && e->dtype == TC_F32) {
+  if (s->whole && e->kind == TC_EX_OP && e->op == OP_ADD && e->dtype == s->x->mm->acc) {
     const tc_val x = find_beside_zero(s, e);
     return x.id ? find_counted(s, x) : v;
   }
@@ -52,7 +54,7 @@ static tc_val find_counted(const scores *s, tc_val v) {
 /* Is v raw * factor, a positive number? */
 static bool find_factor(const scores *s, tc_val v, tc_val *raw, tc_val *factor) {
   const tc_expr *e = expr_of(s, find_counted(s, v));
-  if (e->kind != TC_EX_OP || e->op != OP_MUL || e->dtype != TC_F32) return false;
+  if (e->kind != TC_EX_OP || e->op != OP_MUL || e->dtype != s->x->mm->acc) return false;
   for (int i = 0; i < 2; ++i) {
     const tc_expr *by = expr_of(s, e->in[i]);
     if (by->kind != TC_EX_CONST || !(by->f > 0) || isinf(by->f)) continue;
@@ -80,14 +82,14 @@ static bool is_by_value(const scores *s) {
   return by_value;
 }
 
-/* Where 16 bits of the result are asked for: a sum with the 0 of a mask is the other operand, and e to the difference of a
+/* A sum with the 0 of a mask is the other operand; and where 16 bits of the result are asked for, e to the difference of a
  * score and a number of its row is made of one multiplication and addition. */
 static bool take_op(const tc_print_scope *p, const tc_expr *e, tc_buf *out) {
   const scores *s = p->self;
   const tc_expr *sub = expr_of(s, e->in[0]);
   const bool near = e->dtype == TC_F32 && tc_cuda_kernel_schedule_of(p->k)->approximate, exp = near && e->op == OP_EXP;
   tc_val raw, factor;
-  if (near && e->op == OP_ADD && find_beside_zero(s, e).id) { /* but for the sign of 0 */
+  if (e->dtype == s->x->mm->acc && e->op == OP_ADD && find_beside_zero(s, e).id) { /* but for the sign of 0 */
     tc_putf(out, "v%u", find_beside_zero(s, e).id);
     return true;
   }
@@ -147,7 +149,7 @@ static void put_columns(tc_cuda_product *x) {
   tc_val v[TC_CUDA_CHAIN_COLUMNS];
   const int n = tc_cuda_chain_columns(x, v);
   for (int i = 0; i < n; ++i) {
-    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(column[%d * KEYS + j * 8 + lane %% 4 * 2 + e %% 2]);", v[i].id, i);
+    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(column[%d * KEYS + at]);", v[i].id, i);
     x->s.printed[v[i].id] |= 1;
   }
 }
@@ -160,15 +162,15 @@ static void put_test(tc_cuda_product *x, tc_val test, bool holds) {
 /* Opens the loop over a thread's scores: its row and key, of those that there are, and whether there are more. */
 static uint8_t *open_scores(const scores *s) {
   tc_cuda_product *x = s->x;
-  tc_print_line(&x->s, "TC_UNROLL for (int j = 0; j < KEYS / 8; ++j)");
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < 4; ++e) {");
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i) {", s->l->scores);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int key = key0 + j * 8 + lane %% 4 * 2 + e %% 2;");
+  tc_print_line(&x->s, "const int at = %s, h = %s;", s->l->key, s->l->row);
+  tc_print_line(&x->s, "const tc_int key = key0 + at;");
   if (!s->whole) tc_print_line(&x->s, "const bool live = key < k_end;");
-  tc_print_line(&x->s, "const tc_int %s = %s, %s = row[e / 2];", x->text[x->kk], s->whole ? "key" : "TC_MIN(key, k_end - 1)",
+  tc_print_line(&x->s, "const tc_int %s = %s, %s = row[h];", x->text[x->kk], s->whole ? "key" : "TC_MIN(key, k_end - 1)",
                 x->text[x->m]);
   uint8_t *outer = tc_print_enter(&x->s);
-  if (outer) put_columns(x);
+  if (outer && s->l->columns) put_columns(x);
   if (outer && s->whole && s->keys.has_first) put_test(x, s->keys.first_test, s->keys.first_holds);
   if (outer && s->whole && s->keys.has_end) put_test(x, s->keys.end_test, s->keys.end_holds);
   return outer;
@@ -180,30 +182,31 @@ static void close_scores(const scores *s, uint8_t *outer) {
   tc_print_line(&s->x->s, "}");
 }
 
-static void put_inner_results(tc_cuda_product *x) {
-  for (int i = 0; i < x->mm->inner.n; ++i)
-    tc_print_line(&x->s, "const tc_uf32 r%u = tc_set_f32(%s[j * 4 + e]);", tc_mm_inner_result(i), i ? "other" : "score");
+static void put_inner_results(const scores *s) {
+  for (int i = 0; i < s->x->mm->inner.n; ++i)
+    tc_print_line(&s->x->s, "const tc_u%s r%u = tc_set_%s(%s[i]);", s->type, tc_mm_inner_result(i), s->type, i ? "other" : "score");
 }
 
-/* Accumulator 0 of both rows with these keys: next. */
+/* Accumulator 0 of the rows with these keys: next. */
 static void put_first(const scores *s) {
   tc_cuda_product *x = s->x;
-  const tc_print_name op = tc_print_combine_part(s->a->reducer, 0);
+  const char *op = tc_print_combine_part(s->a->reducer, 0).text, *t = s->type, *rows = s->l->rows;
   const uint32_t v = s->reduced.id;
-  tc_print_line(&x->s, s->factor.id ? "tc_uf32 next[2] = {none, none};" : "tc_uf32 next[2] = {most[0], most[1]};");
+  tc_print_line(&x->s, "tc_u%s next[%s];", t, rows);
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) next[h] = %s;", rows, s->factor.id ? "none" : "most[h]");
   uint8_t *outer = open_scores(s);
-  put_inner_results(x);
+  put_inner_results(s);
   tc_print_value(&x->s, s->reduced);
-  if (s->whole) tc_print_line(&x->s, "const tc_uf32 x = v%u;", v);
-  else tc_print_line(&x->s, "const tc_uf32 x = live ? (tc_uf32)v%u : none;", v);
-  if (s->by_value) tc_print_line(&x->s, "score[j * 4 + e] = x.l[0];");
-  tc_print_line(&x->s, "next[e / 2] = tc_%s_f32(next[e / 2], x);", op.text);
+  if (s->whole) tc_print_line(&x->s, "const tc_u%s x = v%u;", t, v);
+  else tc_print_line(&x->s, "const tc_u%s x = live ? (tc_u%s)v%u : none;", t, t, v);
+  if (s->by_value) tc_print_line(&x->s, "score[i] = x.l[0];");
+  tc_print_line(&x->s, "next[h] = tc_%s_%s(next[h], x);", op, t);
   close_scores(s, outer);
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < 4; s *= 2)");
-  tc_print_line(&x->s, "    next[h] = tc_%s_f32(next[h], tc_set_f32(tc_shuffle(0xffffffffu, next[h].l[0], s)));", op.text);
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h)", rows);
+  tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < %d; s *= 2)", s->l->threads);
+  tc_print_line(&x->s, "    next[h] = tc_%s_%s(next[h], tc_set_%s(tc_shuffle(0xffffffffu, next[h].l[0], s)));", op, t, t);
   if (!s->factor.id) return;
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) next[h] = tc_%s_f32(most[h], tc_mul_f32(next[h], v%u));", op.text,
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) next[h] = tc_%s_%s(most[h], tc_mul_%s(next[h], v%u));", rows, op, t, t,
                 s->factor.id);
 }
 
@@ -218,8 +221,10 @@ static void put_factors(const scores *s) {
     x->s.out->failed = true;
     return;
   }
-  tc_print_line(&x->s, "changed = tc_chain_any(next[0].l[0] != most[0].l[0] || next[1].l[0] != most[1].l[0]);");
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  tc_print_line(&x->s, "changed = false;");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) changed |= next[h].l[0] != most[h].l[0];", s->l->rows);
+  tc_print_line(&x->s, "changed = tc_chain_any(changed);");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) {", s->l->rows);
   x->s.indent += 2;
   tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
   tc_print_line(&x->s, "factor[h] = v%u.l[0];", rule.value[1].id);
@@ -234,25 +239,24 @@ static void put_elements(const scores *s) {
   tc_cuda_product *x = s->x;
   const char *none = s->whole ? "" : "live ? ", *else_none = s->whole ? "" : " : 0";
   uint8_t *outer = open_scores(s);
-  if (s->a) tc_print_line(&x->s, "const tc_uf32 r2 = most[e / 2];");
+  if (s->a) tc_print_line(&x->s, "const tc_u%s r2 = most[h];", s->type);
   if (s->by_value) {
-    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(score[j * 4 + e]);", s->reduced.id);
+    tc_print_line(&x->s, "const tc_u%s v%u = tc_set_%s(score[i]);", s->type, s->reduced.id, s->type);
     x->s.printed[s->reduced.id] |= 1;
   } else {
-    put_inner_results(x);
+    put_inner_results(s);
   }
   tc_print_value(&x->s, x->mm->a);
   if (tc_mm_has_beside(x->mm)) tc_print_value(&x->s, x->mm->beside.a);
   if (s->a) tc_print_value(&x->s, s->a->term);
-  if (s->a) tc_print_line(&x->s, "total[e / 2] += %sv%u.l[0]%s;", none, s->a->term.id, else_none);
-  tc_print_line(&x->s, "score[j * 4 + e] = %sv%u.l[0]%s;", none, x->mm->a.id, else_none);
-  if (tc_mm_has_beside(x->mm))
-    tc_print_line(&x->s, "other[j * 4 + e] = %sv%u.l[0]%s;", none, x->mm->beside.a.id, else_none);
+  if (s->a) tc_print_line(&x->s, "total[h] += %sv%u.l[0]%s;", none, s->a->term.id, else_none);
+  tc_print_line(&x->s, "score[i] = %sv%u.l[0]%s;", none, x->mm->a.id, else_none);
+  if (tc_mm_has_beside(x->mm)) tc_print_line(&x->s, "other[i] = %sv%u.l[0]%s;", none, x->mm->beside.a.id, else_none);
   close_scores(s, outer);
 }
 
-static void put_text(tc_cuda_product *x, const tc_mm_keys *keys, bool whole) {
-  scores s = {.x = x, .a = tc_cuda_chain_rows(x), .keys = *keys, .whole = whole};
+static void put_text(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc_mm_keys *keys, bool whole) {
+  scores s = {.x = x, .l = l, .type = tc_cuda_acc(x), .a = tc_cuda_chain_rows(x), .keys = *keys, .whole = whole};
   const tc_spelling *outer_words = x->s.words;
   tc_spelling words = tc_cuda_words;
   uint8_t *outer = tc_print_enter(&x->s);
@@ -273,10 +277,10 @@ static void put_text(tc_cuda_product *x, const tc_mm_keys *keys, bool whole) {
   tc_print_leave(&x->s, outer);
 }
 
-void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_mm_keys *keys) {
+void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc_mm_keys *keys) {
   tc_print_line(&x->s, "if (key0 >= all_first && key1 <= all_end) {");
-  put_text(x, keys, true);
+  put_text(x, l, keys, true);
   tc_print_line(&x->s, "} else {");
-  put_text(x, keys, false);
+  put_text(x, l, keys, false);
   tc_print_line(&x->s, "}");
 }

@@ -62,15 +62,15 @@ void tc_cuda_close_tiles(tc_cuda_product *x) {
   tc_print_line(&x->s, "}");
 }
 
-void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number, int threads,
+void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of, int number, int threads,
                           int blocks, const char *arguments, tc_buf *out) {
   tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d, %d) @NAME@_%d(\n    ", threads,
           blocks, number);
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
+  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
-  tc_cuda_put_wait(x->k, x->p, body, false, out);
-  tc_putf(out, "  @NAME@_product<%s>(", arguments ? arguments : "");
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_PASS, out);
+  tc_cuda_put_wait(x->k, x->p, b->all, false, out);
+  tc_putf(out, "  @NAME@_%s<%s>(", of, arguments ? arguments : "");
+  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_PASS, out);
   tc_put(out, ");\n}\n");
 }
 
@@ -109,7 +109,7 @@ static void open_results(tc_cuda_product *x) {
   for (int i = 0; i < TC_MM_INNERS; ++i) x->axes[tc_mm_inner_result(i)] |= 1u << x->kk;
 }
 
-static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
+static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_program *p) {
   const tc_mm_loop *mm = &k->mm;
   *x = (tc_cuda_product){.k = k,
                          .p = p,
@@ -122,7 +122,6 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
   x->s = (tc_print_scope){.k = k,
                           .p = p,
                           .words = &tc_cuda_words,
-                          .out = out,
                           .indent = 2,
                           .naxis = tc_mm_axes(mm),
                           .vector = -1,
@@ -208,44 +207,60 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_buf_free(&results);
 }
 
-/* The body and what it declares, as it stands in the function template. */
-static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_template *t,
+/* A body and what it declares, as it stands in a function template; nothing, if it is empty. */
+static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o, void (*body)(tc_cuda_product *, const tc_cuda_operand *),
                            tc_buf *out) {
   const bool checks = tc_print_checks(x->k);
-  tc_buf *text = x->s.out;
-  t->body(x, o);
-  tc_putf(out, "  constexpr int TC_L = 1;\n  TC_TYPES\n%s", checks ? "  int bad = 0;\n" : "");
-  tc_cuda_put_symbols(x->p, text->text ? text->text : "", out);
-  tc_putf(out, "%s%s", text->text ? text->text : "", checks ? "  if (bad) *flag = 1;\n" : "");
-  if (text->failed) out->failed = true;
+  tc_buf text = {0};
+  x->s.out = &text;
+  if (body) body(x, o);
+  if (text.text) {
+    tc_putf(out, "  constexpr int TC_L = 1;\n  TC_TYPES\n%s", checks ? "  int bad = 0;\n" : "");
+    tc_cuda_put_symbols(x->p, text.text, out);
+    tc_putf(out, "%s%s", text.text, checks ? "  if (bad) *flag = 1;\n" : "");
+  }
+  out->failed |= text.failed;
+  tc_buf_free(&text);
+}
+
+static const tc_cuda_template *template_of(const tc_cuda_product *x) {
+  switch (x->plan->template) {
+  case TC_CUDA_CHAIN: return &tc_cuda_chain;
+  case TC_CUDA_MMA: return &tc_cuda_mma;
+  default: return tc_mm_is_chain(x->mm) ? &tc_cuda_chain_simt : &tc_cuda_simt;
+  }
+}
+
+/* Device and host text; false: out of memory. */
+static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *device, tc_buf *host, uint32_t *functions) {
+  tc_buf body = {0}, general = {0}, all = {0}, library = {0};
+  const tc_cuda_template *t = template_of(x);
+  bool failed = false;
+  put_whole_body(x, o, t->body, &body);
+  put_whole_body(x, o, t->general, &general);
+  tc_putf(&all, "%s%s", body.text ? body.text : "", general.text ? general.text : "");
+  const tc_cuda_bodies b = {body.text ? body.text : "", general.text ? general.text : "", all.text ? all.text : ""};
+  tc_print_fused(x->k, x->p, device);
+  tc_cuda_put_approximate_math(x->k, true, device);
+  *functions = t->put(x, o, &b, device);
+  if (x->plan->library) *functions = put_library(x, *functions, t, device, &library, &failed);
+  tc_cuda_put_approximate_math(x->k, false, device);
+  put_launcher(x, b.all, o, t, library.text ? library.text : "", host);
+  failed = failed || library.failed || body.failed || general.failed || all.failed;
+  tc_buf_free(&body);
+  tc_buf_free(&general);
+  tc_buf_free(&all);
+  tc_buf_free(&library);
+  return !failed;
 }
 
 bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
                         uint32_t *functions) {
   tc_cuda_product x;
-  tc_buf text = {0}, body = {0}, library = {0};
-  bool failed = false;
   tc_cuda_operand o[TC_CUDA_OPERANDS];
-  const tc_cuda_kernel_schedule *s = tc_cuda_kernel_schedule_of(k);
-  const tc_cuda_template *t = s->template == TC_CUDA_CHAIN ? &tc_cuda_chain
-                              : s->template == TC_CUDA_MMA ? &tc_cuda_mma
-                                                           : &tc_cuda_simt;
-  const bool ok = open_product(&x, k, p, &text) && open_operands(&x, o);
-  if (ok) {
-    put_whole_body(&x, o, t, &body);
-    tc_print_fused(k, p, device);
-    tc_cuda_put_approximate_math(k, true, device);
-    *functions = t->put(&x, o, body.text ? body.text : "", device);
-    if (s->library) *functions = put_library(&x, *functions, t, device, &library, &failed);
-    tc_cuda_put_approximate_math(k, false, device);
-    put_launcher(&x, body.text ? body.text : "", o, t, library.text ? library.text : "", host);
-  }
+  const bool ok = open_product(&x, k, p) && open_operands(&x, o) && put_product(&x, o, device, host, functions);
   for (int i = 0; i < x.s.naxis; ++i) tc_buf_free(&x.part[i]);
   free(x.s.depends);
   free(x.s.printed);
-  failed = failed || !ok || library.failed || body.failed || device->failed || host->failed;
-  tc_buf_free(&text);
-  tc_buf_free(&body);
-  tc_buf_free(&library);
-  return !failed;
+  return ok && !device->failed && !host->failed;
 }

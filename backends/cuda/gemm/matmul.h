@@ -1,5 +1,6 @@
 /* matmul.h - a matrix product on its way to CUDA C: what its templates share.  simt.c: every
- * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores; chain.c: a chain of products of these. */
+ * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores; chain_mma.c, chain_simt.c: the same of chains
+ * of products. */
 #ifndef TC_CUDA_MATMUL_H
 #define TC_CUDA_MATMUL_H
 
@@ -28,6 +29,7 @@ typedef struct tc_cuda_fill {
   const tc_cuda_operand *o;
   char name; /* the tile is <name>_tile, and accesses are of <name>_lanes elements */
   tc_cuda_span outer, deep;
+  const char *what; /* of pieces: for the text's reader */
 } tc_cuda_fill;
 
 /* fill.c: in front of the loop over the deep axis, what of each copy's address and guard does not change in it.  Points
@@ -37,6 +39,17 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
+/* pieces.c: the tile from memory to registers, `to`[e] for the thread's piece e, zeros outside; and from there to
+ * `to`[deep][outer] in shared memory.  Blocks have TC_CUDA_THREADS. */
+void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to);
+void tc_cuda_put_place(tc_cuda_product *x, const tc_cuda_fill *f, const char *from, const char *to);
+int tc_cuda_piece(const tc_cuda_operand *o); /* lanes of its pieces, such that every thread has one */
+
+/* Texts of function bodies.  all: the names in it say which parameters functions take. */
+typedef struct tc_cuda_bodies {
+  const char *body, *general, *all;
+} tc_cuda_bodies;
+
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
   const char *own; /* C: may the template be asked before the library is? */
@@ -44,21 +57,21 @@ typedef struct tc_cuda_template {
    * operands alone then, and `wide_results` of the results. */
   bool (*unaligned_results)(const tc_cuda_product *x, const tc_cuda_operand *o);
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: [TC_CUDA_OPERANDS] */
-  /* The functions, from 0 on; the text of the body says their parameters.  How many they are. */
-  uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
-                  tc_buf *out);
+  void (*general)(tc_cuda_product *x, const tc_cuda_operand *o); /* optional, and may put nothing: for sizes that body is not for */
+  /* The functions, from 0 on.  How many they are. */
+  uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out);
   /* C: function, block, shared and grid, from m, n, batches, vectorized. */
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
-extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain;
+extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain, tc_cuda_chain_simt;
 
 const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums */
 /* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for
  * each point of the batch axes. */
 void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad);
 void tc_cuda_close_tiles(tc_cuda_product *x);
-/* A function: an instance of the template with these arguments, `blocks` of a multiprocessor. */
-void tc_cuda_put_instance(const tc_cuda_product *x, const char *body, int number, int threads,
+/* A function: an instance of the template @NAME@_<of> with these arguments, `blocks` of a multiprocessor. */
+void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of, int number, int threads,
                           int blocks, const char *arguments, tc_buf *out);
 /* The numbers of the batch axes of `tile`. */
 void tc_cuda_put_batches(tc_cuda_product *x);

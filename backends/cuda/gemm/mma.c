@@ -135,12 +135,12 @@ static bool is_narrow(const tc_cuda_product *x) {
   return most <= 64;
 }
 
-static void put_function(const tc_cuda_product *x, const char *body, int number, const tile *t,
+static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int number, const tile *t,
                          const int *lanes, const char *index, tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", t->m, t->n, t->threads, lanes[0], lanes[1],
           lanes[2], index);
-  tc_cuda_put_instance(x, body, number, t->threads, t->blocks, arguments.text, out);
+  tc_cuda_put_instance(x, b, "product", number, t->threads, t->blocks, arguments.text, out);
   tc_buf_free(&arguments);
 }
 
@@ -153,24 +153,23 @@ static bool may_be_unaligned(const tc_cuda_product *x, const tc_cuda_operand *o)
 
 /* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions; 4 and 5: middle and small tiles of
  * 16-byte accesses, but for the results. */
-static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
-                              tc_buf *out) {
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
   const int vectorized[] = {(int)o[0].plan.width, (int)o[1].plan.width, (int)o[2].plan.width},
             one[] = {1, 1, 1};
   const char *index = x->plan->index64 ? "tc_i64" : "int";
   tc_put(out, "template <int M, int N, int THREADS, int a_lanes, int b_lanes, int c_lanes, "
               "class tc_int>\nTC_FN void @NAME@_product(\n    ");
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n%s}\n", body);
+  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n%s}\n", b->body);
   const bool narrow = is_narrow(x);
-  put_function(x, body, 0, narrow ? &large_narrow : &large, vectorized, index, out);
-  put_function(x, body, 1, narrow ? &middle_narrow : &middle, vectorized, index, out);
-  put_function(x, body, 2, &small, vectorized, index, out);
-  put_function(x, body, 3, &small, one, "tc_i64", out);
+  put_function(x, b, 0, narrow ? &large_narrow : &large, vectorized, index, out);
+  put_function(x, b, 1, narrow ? &middle_narrow : &middle, vectorized, index, out);
+  put_function(x, b, 2, &small, vectorized, index, out);
+  put_function(x, b, 3, &small, one, "tc_i64", out);
   if (!may_be_unaligned(x, o)) return 4;
   const int loaded[] = {vectorized[0], vectorized[1], 1};
-  put_function(x, body, 4, narrow ? &middle_narrow : &middle, loaded, index, out);
-  put_function(x, body, 5, &small, loaded, index, out);
+  put_function(x, b, 4, narrow ? &middle_narrow : &middle, loaded, index, out);
+  put_function(x, b, 5, &small, loaded, index, out);
   return 6;
 }
 

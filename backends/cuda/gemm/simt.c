@@ -9,7 +9,7 @@
  * places for each. Prologues are computed while a tile is filled, the epilogue on finished sums. */
 #include "backends/cuda/gemm/matmul.h"
 
-enum { THREADS = 256, PAD = 4, PIECE = 4 };
+enum { THREADS = TC_CUDA_THREADS, PAD = 4 };
 
 /* A function: the side of a tile, and the square of a thread. */
 typedef struct square {
@@ -20,78 +20,22 @@ enum { SQUARES = sizeof squares / sizeof *squares, GENERAL = 3 };
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* Opens the loop over the pieces of a tile [DEEP][SIDE], TC_L neighbours along the operand's own
- * axis each: `row` and `deep` are where a piece is.  Neighbours along k are transposed on their way: a
- * warp takes 16 elements of some rows, which go to different banks, or to two each. */
-static void open_pieces(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  tc_print_line(&x->s, "{ /* %c */", name == 'a' ? 'A' : 'B');
-  x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int TC_L = %c_lanes;", name);
-  tc_print_line(&x->s, "TC_TYPES");
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < SIDE * DEEP / (%d * TC_L); ++e) {", THREADS);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int item = (int)threadIdx.x + e * %d;", THREADS);
-  if (o->along == x->kk) {
-    tc_print_line(&x->s, "constexpr int run = tc_most(TC_MIN(16, DEEP) / TC_L, 32 / SIDE);");
-    tc_print_line(&x->s, "constexpr int rows = 32 / run;");
-    tc_print_line(&x->s, "constexpr int runs = DEEP / (run * TC_L);");
-    tc_print_line(&x->s, "const int row = item / 32 / runs * rows + item %% rows;");
-    tc_print_line(&x->s, "const int deep = (item / 32 %% runs * run + item / rows %% run) * TC_L;");
-  } else {
-    tc_print_line(&x->s, "const int row = item %% (SIDE / TC_L) * TC_L;");
-    tc_print_line(&x->s, "const int deep = item / (SIDE / TC_L);");
-  }
-}
-
-static void close_pieces(tc_cuda_product *x) {
-  for (int i = 0; i < 2; ++i) {
-    x->s.indent -= 2;
-    tc_print_line(&x->s, "}");
-  }
-}
-
-/* A piece of an array as it is; nothing is loaded where its guard does not hold. */
-static void put_loaded(tc_cuda_product *x, const tc_cuda_operand *o) {
-  const tc_expr *e = &x->k->expr[o->value.id];
-  tc_buf at = {0};
-  uint8_t *outer = tc_print_enter(&x->s);
-  tc_print_address(&x->s, &e->address, &at);
-  if (e->guard.id) tc_print_value(&x->s, e->guard);
-  if (e->guard.id) tc_print_line(&x->s, "if (v%u[0]) part = tc_load_%s(b%u + (%s));", e->guard.id, tc_print_storage(x->mm->operand), e->buffer, at.text ? at.text : "0");
-  else tc_print_line(&x->s, "part = tc_load_%s(b%u + (%s));", tc_print_storage(x->mm->operand), e->buffer, at.text ? at.text : "0");
-  tc_print_leave(&x->s, outer);
-  tc_buf_free(&at);
+static tc_cuda_fill fill_of(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  const tc_cuda_span m = {x->m, "m0", "m_end", "SIDE"}, n = {x->n, "n0", "n_end", "SIDE"}, k = {x->kk, "k0", "k_end", "DEEP"};
+  return (tc_cuda_fill){o, name, name == 'a' ? m : n, k, .what = name == 'a' ? "A" : "B"};
 }
 
 /* The tile at k0 to registers; what lies outside of the operand is 0. */
 static void put_fetch(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  const char side = name == 'a' ? 'm' : 'n', *type = tc_cuda_acc(x), *k = x->text[x->kk];
-  const char *across = x->text[name == 'a' ? x->m : x->n];
-  open_pieces(x, o, name);
-  tc_print_line(&x->s, "const tc_int %s = %c0 + row, %s = k0 + deep;", across, side, k);
-  tc_print_line(&x->s, "tc_v%s part = tc_set_%s(0);", type, type);
-  tc_print_line(&x->s, "if (%s < %c_end && %s < k_end) {", across, side, k);
-  x->s.indent += 2;
-  if (o->plain) put_loaded(x, o);
-  else tc_cuda_put_part(x, o, (int)o->plan.width);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "%c_next[slot][e] = part;", name);
-  close_pieces(x);
+  const tc_cuda_fill f = fill_of(x, o, name);
+  tc_cuda_put_fetch(x, &f, name == 'a' ? "a_next[slot]" : "b_next[slot]");
 }
 
 /* From registers to place `to`. */
 static void put_place(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  open_pieces(x, o, name);
-  if (o->along == x->kk)
-    tc_print_line(&x->s,
-                  "TC_UNROLL for (int l = 0; l < TC_L; ++l) %c_tile[to][deep + l][row] = "
-                  "%c_next[next][e][l];",
-                  name, name);
-  else
-    tc_print_line(&x->s, "tc_store_%s(&%c_tile[to][deep][row], %c_next[next][e]);", tc_cuda_acc(x),
-                  name, name);
-  close_pieces(x);
+  const tc_cuda_fill f = fill_of(x, o, name);
+  if (name == 'a') tc_cuda_put_place(x, &f, "a_next[next]", "a_tile[to]");
+  else tc_cuda_put_place(x, &f, "b_next[next]", "b_tile[to]");
 }
 
 /* The thread's rows (columns) of a tile are runs of four, or of as many as there are. */
@@ -232,35 +176,29 @@ static const square *square_of(const tc_cuda_product *x, uint32_t side) {
   return &squares[i];
 }
 
-static void put_function(const tc_cuda_product *x, const char *body, int number, const square *q,
+static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int number, const square *q,
                          const int *lanes, const char *index, tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", q->side, q->rows, q->cols, lanes[0], lanes[1],
           lanes[2], index);
-  tc_cuda_put_instance(x, body, number, THREADS, lanes[0] > 1 ? 2 : 1, arguments.text, out);
+  tc_cuda_put_instance(x, b, "product", number, THREADS, lanes[0] > 1 ? 2 : 1, arguments.text, out);
   tc_buf_free(&arguments);
 }
 
-/* Lanes of an operand: such that every thread has a piece of a tile. */
-static int piece(const tc_cuda_operand *o) {
-  return (int)o->plan.width < PIECE ? (int)o->plan.width : PIECE;
-}
-
 /* The functions of 16-byte accesses, and one without conditions. */
-static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body,
-                              tc_buf *out) {
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
   const tc_schedule_list *sides = &x->plan->sides;
-  const int vectorized[] = {piece(&o[0]), piece(&o[1]), (int)o[2].plan.width}, one[] = {1, 1, 1};
+  const int vectorized[] = {tc_cuda_piece(&o[0]), tc_cuda_piece(&o[1]), (int)o[2].plan.width}, one[] = {1, 1, 1};
   int number = 0;
   tc_put(out, "template <int SIDE, int THREAD_ROWS, int THREAD_COLS, int a_lanes, int b_lanes, int "
               "c_lanes, class "
               "tc_int> TC_FN void @NAME@_product(\n    ");
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n%s}\n", body);
+  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n%s}\n", b->body);
   for (uint32_t i = 0; i < sides->n; ++i)
-    put_function(x, body, number++, square_of(x, sides->at[i]), vectorized,
+    put_function(x, b, number++, square_of(x, sides->at[i]), vectorized,
                  x->plan->index64 ? "tc_i64" : "int", out);
-  put_function(x, body, number++, &squares[GENERAL], one, "tc_i64", out);
+  put_function(x, b, number++, &squares[GENERAL], one, "tc_i64", out);
   return (uint32_t)number;
 }
 

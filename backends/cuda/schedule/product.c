@@ -93,7 +93,7 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
   return true;
 }
 
-/* ---- decisions ------------------------------------------------------------------------------- */
+/* ---- accesses -------------------------------------------------------------------------------- */
 
 /* Loads that v is made of and that are of neighbours along the axis; -1: out of memory. */
 static int neighbours(const tc_kernel *k, const tc_program *p, tc_val v, int axis) {
@@ -149,37 +149,74 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b) {
   return -1;
 }
 
-int tc_cuda_chain_registers(const tc_mm_loop *mm, int keys) {
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+int tc_cuda_chain_registers(const tc_mm_loop *mm, int n, int keys) {
   enum { PANEL = 64 };
   const int outers = 1 + tc_mm_has_beside(mm);
-  const int64_t n = tc_dim_value(mm->axis[mm->nbatch + TC_CUDA_ALONG_N].extent);
-  return (int)((n + PANEL - 1) / PANEL * PANEL / 2 * outers) + keys * (2 * mm->inner.n + outers) / 4;
+  return (n + PANEL - 1) / PANEL * PANEL / 2 * outers + keys * (2 * mm->inner.n + outers) / 4;
 }
 
-/* B of both outer products are tiles that are there for the inner ones, and a thread has registers for all sums; at widths of
- * 128, where the most are held, a few spill, and one kernel is still a tenth faster than two (H100). */
-static bool may_beside(const tc_program *p, const tc_kernel *k) {
-  enum { LEAST_KEYS = 64, MOST = 224 };
-  if (!tc_mm_has_beside(&k->mm)) return true;
-  return tc_cuda_same_b(k, p, k->mm.b) >= 0 && tc_cuda_same_b(k, p, k->mm.beside.b) >= 0 &&
-         tc_cuda_chain_registers(&k->mm, LEAST_KEYS) <= MOST;
+/* Widths that shared memory and registers hold, of one inner product and of two. */
+enum { MOST_OF_ONE = 256, MOST_OF_TWO = 128 };
+
+static int64_t most_of(const tc_mm_loop *mm) { return mm->inner.n > 1 ? MOST_OF_TWO : MOST_OF_ONE; }
+
+/* What inner products sum over, then the columns. */
+static int count_widths(const tc_mm_loop *mm) { return mm->inner.n + 1; }
+
+static tc_dim width_of(const tc_mm_loop *mm, int i) {
+  return mm->axis[i < mm->inner.n ? tc_mm_deep(mm, i) : mm->nbatch + (int)TC_CUDA_ALONG_N].extent;
 }
 
-/* Sums of all products stay in registers. */
-bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
-  enum { MOST_OF_ONE = 192, MOST_OF_TWO = 128 };
-  const int64_t most = k->mm.inner.n > 1 ? MOST_OF_TWO : MOST_OF_ONE;
-  const tc_dim n = k->mm.axis[k->mm.nbatch + 1].extent;
-  bool narrow = tc_dim_is_const(n) && tc_dim_value(n) > 0 && tc_dim_value(n) <= most;
-  for (int i = 0; i < k->mm.inner.n; ++i) {
-    const tc_dim d = k->mm.axis[tc_mm_deep(&k->mm, i)].extent;
-    narrow = narrow && tc_dim_is_const(d) && tc_dim_value(d) <= most;
+/* Of those that are known at run time only, what the largest may be. */
+static int64_t widest(const tc_program *p, const tc_mm_loop *mm) {
+  int64_t most = 0, lo, hi;
+  for (int i = 0; i < count_widths(mm); ++i) {
+    if (tc_dim_is_const(width_of(mm, i))) continue;
+    tc_dim_range(tc_graph_dims(p->graph), width_of(mm, i), &lo, &hi);
+    most = hi > most ? hi : most;
   }
-  return tc_cuda_may_mma(&k->mm) && narrow && may_beside(p, k);
+  return most;
 }
+
+int tc_cuda_chain_class(const tc_program *p, const tc_mm_loop *mm, int i) {
+  static const int classes[] = {64, 128, 256};
+  enum { N = sizeof classes / sizeof *classes };
+  if (i >= N || classes[i] > most_of(mm)) return 0;
+  return i && classes[i - 1] >= widest(p, mm) ? 0 : classes[i];
+}
+
+bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm) { return widest(p, mm) > most_of(mm); }
+
+/* B of both outer products are tiles that are there for the inner ones. */
+static bool has_same_b(const tc_program *p, const tc_kernel *k) {
+  return !tc_mm_has_beside(&k->mm) || (tc_cuda_same_b(k, p, k->mm.b) >= 0 && tc_cuda_same_b(k, p, k->mm.beside.b) >= 0);
+}
+
+/* A thread has registers for all sums of two outer products; at widths of 128, where the most are held, a few spill, and one
+ * kernel is still a tenth faster than two (H100). */
+static bool has_registers(const tc_mm_loop *mm) {
+  enum { LEAST_KEYS = 64, MOST = 224 };
+  const tc_dim n = width_of(mm, mm->inner.n);
+  return !tc_mm_has_beside(mm) || tc_cuda_chain_registers(mm, tc_dim_is_const(n) ? (int)tc_dim_value(n) : MOST_OF_TWO, LEAST_KEYS) <= MOST;
+}
+
+bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
+  for (int i = 0; i < count_widths(&k->mm); ++i) {
+    const tc_dim d = width_of(&k->mm, i);
+    if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > most_of(&k->mm))) return false;
+  }
+  return tc_cuda_may_mma(&k->mm) && has_same_b(p, k) && has_registers(&k->mm);
+}
+
+bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) { return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k); }
+
+/* ---- decisions ------------------------------------------------------------------------------- */
 
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
   if (template == TC_CUDA_CHAIN) return side == 128 || side == 64;
+  if (tc_mm_is_chain(mm)) return side == 64;
   if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
   return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
 }
@@ -205,7 +242,7 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
   for (int i = 0; i < N; ++i) {
     const int64_t half = sides[i] / 2;
     if (!tc_cuda_may_side(&k->mm, s->template, sides[i])) continue;
-    if (simt && sides[i] > LEAST && (largest(p, &axis[0]) <= half || largest(p, &axis[1]) <= half))
+    if (simt && !tc_mm_is_chain(&k->mm) && sides[i] > LEAST && (largest(p, &axis[0]) <= half || largest(p, &axis[1]) <= half))
       continue;
     s->sides.at[s->sides.n++] = sides[i];
   }
@@ -218,9 +255,9 @@ static bool has_wide_operands(const tc_cuda_kernel_schedule *s) {
 }
 
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
-  s->template = tc_mm_is_chain(&k->mm)    ? TC_CUDA_CHAIN
-                : tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA
-                                          : TC_CUDA_SIMT;
+  const bool chain = tc_mm_is_chain(&k->mm);
+  if (chain) s->template = tc_cuda_may_chain_mma(p, k) ? TC_CUDA_CHAIN : TC_CUDA_SIMT;
+  else s->template = tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA : TC_CUDA_SIMT;
   if (!plan_access(k, p, s) || !plan_sides(k, p, s)) return false;
   s->library = tc_cuda_library_takes(k, p);
   if (!s->library || !has_wide_operands(s)) return true;

@@ -22,7 +22,9 @@ static const char *refuse_template(const tc_schedule_place *at) {
   const tc_mm_loop *mm = &at->k->mm;
   const int template = kernel_of(at)->template;
   if (refuse_product(at)) return refuse_product(at);
-  if ((template == TC_CUDA_CHAIN) != tc_mm_is_chain(mm)) return "chains of products have a template of their own";
+  if (template == TC_CUDA_CHAIN ? !tc_mm_is_chain(mm) : template == TC_CUDA_MMA && tc_mm_is_chain(mm))
+    return "chains of products have a template of their own";
+  if (template == TC_CUDA_CHAIN && !tc_cuda_may_chain_mma(at->p, at->k)) return "tensor cores multiply f16 and bf16, of widths that registers hold";
   return template != TC_CUDA_SIMT && !tc_cuda_may_mma(mm) ? "tensor cores multiply f16 and bf16" : NULL;
 }
 
@@ -132,12 +134,12 @@ const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
   if (at->k->kind == TC_KERNEL_SORT && !s->room) return "no 'room' is said";
   if (at->k->kind != TC_KERNEL_MATMUL) return NULL;
   if (s->template <0) return "no 'template' is said";
-  if (s->template == TC_CUDA_CHAIN) {
+  if (tc_mm_is_chain(&at->k->mm)) {
     if (s->along[TC_CUDA_INNER_A] < 0 || s->along[TC_CUDA_INNER_B] < 0 || s->along[TC_CUDA_B] < 0)
       return "'along-b', 'along-inner-a' and 'along-inner-b' are to be said";
     if (at->k->mm.inner.n > 1 && (s->along[TC_CUDA_SECOND_A] < 0 || s->along[TC_CUDA_SECOND_B] < 0))
       return "'along-second-a' and 'along-second-b' are to be said";
-    return s->sides.n == CHAIN_SIDES ? NULL : "the template of chains has tiles of 128 and 64";
+    return s->template != TC_CUDA_CHAIN || s->sides.n == CHAIN_SIDES ? NULL : "the template of chains has tiles of 128 and 64";
   }
   if (s->along[TC_CUDA_A] < 0 || s->along[TC_CUDA_B] < 0) return "'along-a' and 'along-b' are to be said";
   return s->template == TC_CUDA_MMA && s->sides.n != MMA_SIDES

@@ -1,0 +1,435 @@
+/* chain_mma.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023; Shah et al., FlashAttention-3,
+ * 2024: the outer product of a tile is computed beside the scores of the next).
+ *
+ * A block has M rows, each warp 16 of them: its part of the inner products' A stays in registers (wgmma's in shared
+ * memory), its sums of all products do.  Tiles of KEYS keys of each B pass through SLOTS places in shared memory: while
+ * products work on theirs, the next ones are on their way.  B of an outer product may be a tile that is there for an inner
+ * one, which then has three places.  Scores of a tile become A where they are, for what a thread holds
+ * of a product it holds of an operand, too; sums so far are rescaled where their row's accumulator 0 changed.
+ *
+ * D and E, what inner products sum over, and N, a block's columns, are numbers in each function.  Where sizes are known at
+ * run time only, there are functions for some widths, and the launcher takes the narrowest that suit; what is wider than all
+ * is the matter of chain_simt.c. */
+#include "backends/cuda/gemm/chain.h"
+
+#include <stdio.h>
+
+enum { KEYS = 64, PANEL = 64, GROUP = 128, UNIT = 1024 };
+enum { REGISTERS = 65536, SHARED = 227 * 1024 }; /* of a multiprocessor, of Hopper's */
+enum { LEAST_SHARED = 99 * 1024 };               /* of a block, of all that have tensor cores for halves */
+
+/* ---- widths ---------------------------------------------------------------------------------- */
+
+/* Of a function, in whole panels; e: 0 where there is no second inner product. */
+typedef struct widths {
+  int d, e, n;
+} widths;
+
+static int up(int64_t n) { return (int)(n > 0 ? (n + PANEL - 1) / PANEL * PANEL : PANEL); }
+
+/* The axis' width; 0: it is known at run time only. */
+static int known(const tc_cuda_product *x, int axis) {
+  const tc_dim e = x->mm->axis[axis].extent;
+  return tc_dim_is_const(e) ? up(tc_dim_value(e)) : 0;
+}
+
+static int or_class(int width, int class) { return width ? width : class; }
+
+/* The i-th, from the narrowest on; false: there are no more. */
+static bool widths_of(const tc_cuda_product *x, int i, widths *w) {
+  const bool second = tc_cuda_chain_has_second(x);
+  const int d = known(x, tc_mm_deep(x->mm, 0)), e = second ? known(x, tc_mm_deep(x->mm, 1)) : 0, n = known(x, x->n);
+  const bool all = d && n && (e || !second);
+  const int class = tc_cuda_chain_class(x->p, x->mm, all ? 0 : i);
+  if ((all && i) || (!all && !class)) return false;
+  *w = (widths){.d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
+  return true;
+}
+
+static bool has_own_b(const tc_cuda_product *x) { return tc_cuda_chain_outer_of(x, 0).same < 0; }
+static int slots_of(const tc_cuda_product *x) { return has_own_b(x) ? 2 : 3; }
+static bool has_second(const tc_cuda_product *x) { return tc_cuda_chain_has_second(x); }
+
+static const tc_cuda_chain_layout layout = {.rows = "2",
+                                            .place = "warp * 16 + lane / 4 + h * 8",
+                                            .scores = "KEYS / 2",
+                                            .key = "i / 4 * 8 + lane % 4 * 2 + i % 2",
+                                            .row = "i / 2 % 2",
+                                            .sums = "N / 2",
+                                            .column = "i / 4 * 8 + lane % 4 * 2 + i % 2",
+                                            .row_of_sum = "i / 2 % 2",
+                                            .threads = 4,
+                                            .columns = true};
+
+/* ---- tiles on their way ---------------------------------------------------------------------- */
+
+/* Of an inner product: A of the block's rows, B of keys from `key`; or the outer one's B. */
+static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile, const char *key) {
+  static const char *const comment[] = {[TC_CUDA_B] = "B",
+                                        [TC_CUDA_INNER_A] = "A of the inner product",
+                                        [TC_CUDA_INNER_B] = "B of the inner product",
+                                        [TC_CUDA_SECOND_A] = "A of the second inner product",
+                                        [TC_CUDA_SECOND_B] = "B of the second inner product"};
+  const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"}, n = {x->n, "n0", "n_end", "N"},
+                     d = {x->kk + 1, "0", "d_end", "D"}, e = {x->kk + 2, "0", "e_end", "E"};
+  const bool second = which >= TC_CUDA_SECOND_A, rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
+  const tc_cuda_fill f = {&o[which], tc_cuda_chain_letter[which], which == TC_CUDA_B ? n : rows ? m : k,
+                          which == TC_CUDA_B ? k : second ? e : d, comment[which]};
+  tc_print_line(&x->s, "{ /* %s */", comment[which]);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "unsigned short *const %c_tile = %s;", f.name, tile);
+  tc_cuda_put_fill(x, &f);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* Values of keys from `key` on, on their way: fresh[]. */
+static void put_columns(tc_cuda_product *x, const char *key) {
+  tc_val v[TC_CUDA_CHAIN_COLUMNS];
+  const int n = tc_cuda_chain_columns(x, v);
+  if (!n) return;
+  tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + (int)threadIdx.x, k_end - 1);", x->text[x->kk], key);
+  uint8_t *outer = tc_print_enter(&x->s);
+  for (int i = 0; i < n; ++i) {
+    tc_print_value(&x->s, v[i]);
+    tc_print_line(&x->s, "fresh[%d] = v%u.l[0];", i, v[i].id);
+  }
+  tc_print_line(&x->s, "tc_chain_begin_loads(fresh);");
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* fresh[] at place `to`. */
+static void put_fresh_columns(tc_cuda_product *x, const char *to) {
+  if (!tc_cuda_chain_columns(x, NULL)) return;
+  tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < COLUMNS; ++i) columns[(%s * COLUMNS + i) * KEYS + (int)threadIdx.x] = fresh[i];", to);
+}
+
+/* Tiles on their way: B of inner products from `key` on, if there are any, to place `to`, and B of the tile before, which
+ * begins at `before`, to place `late`. */
+static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const char *key, const char *to,
+                           const char *before, const char *late) {
+  char place[64];
+  tc_print_line(&x->s, "if (%s < end) {", key);
+  x->s.indent += 2;
+  snprintf(place, sizeof place, "k_place + %s * (KEYS * D)", to);
+  put_fill(x, o, TC_CUDA_INNER_B, place, key);
+  snprintf(place, sizeof place, "w_place + %s * (KEYS * E)", to);
+  if (has_second(x)) put_fill(x, o, TC_CUDA_SECOND_B, place, key);
+  put_columns(x, key);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  snprintf(place, sizeof place, "v_place + %s * (KEYS * N)", late);
+  if (has_own_b(x)) put_fill(x, o, TC_CUDA_B, place, before);
+  tc_print_line(&x->s, "tc_copies_end();");
+}
+
+/* ---- the block's rows ------------------------------------------------------------------------ */
+
+static const char *truth(bool b) { return b ? "true" : "false"; }
+
+static void put_inner_starts(tc_cuda_product *x, const tc_cuda_operand *o, const char *at) {
+  if (has_second(x))
+    tc_print_line(&x->s, "second.template start<KEYS, %s>(other, w_place + %s * (KEYS * E));",
+                  truth(o[TC_CUDA_SECOND_B].along == x->kk + 2), at);
+  tc_print_line(&x->s, "left.template start<KEYS, %s>(score, k_place + %s * (KEYS * D));",
+                truth(o[TC_CUDA_INNER_B].along == x->kk + 1), at);
+}
+
+static void put_outer_starts(tc_cuda_product *x, const tc_cuda_operand *o, const char *at) {
+  static const int inner_b[TC_MM_INNERS] = {TC_CUDA_INNER_B, TC_CUDA_SECOND_B};
+  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) {
+    const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
+    const int b = y.same < 0 ? TC_CUDA_B : inner_b[y.same];
+    tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, N, %s>(%s, %s, %c_place + %s * (KEYS * N));",
+                  tc_print_storage(x->mm->operand), truth(o[b].along == x->kk), y.sum, y.weights, tc_cuda_chain_letter[b], at);
+  }
+}
+
+static void put_outer_finishes(tc_cuda_product *x) {
+  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) {
+    const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
+    tc_print_line(&x->s, "tc_chain_finish<0>(%s, %s);", y.sum, y.weights);
+  }
+}
+
+static void put_arrival(tc_cuda_product *x) {
+  tc_print_line(&x->s, "tc_copies_wait<0>();");
+  tc_print_line(&x->s, "tc_chain_ready();");
+  tc_print_line(&x->s, "__syncthreads(); /* the tiles at hand are there, and all have left those before */");
+}
+
+/* The tile at hand becomes A of the outer product. */
+static void put_weights(tc_cuda_product *x, const tc_mm_keys *keys) {
+  const int outers = tc_cuda_chain_outers(x);
+  tc_print_line(&x->s, "tc_chain_finish<%d>(score);", outers);
+  if (has_second(x)) tc_print_line(&x->s, "tc_chain_finish<%d>(other);", outers);
+  tc_cuda_chain_put_scores(x, &layout, keys);
+  put_outer_finishes(x);
+  if (tc_cuda_chain_rows(x)) tc_cuda_chain_put_rescale(x, &layout);
+  for (int i = 0; i < outers; ++i) {
+    const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
+    tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(%s, %s);", tc_print_storage(x->mm->operand), y.weights, y.score);
+  }
+}
+
+/* The outer product of a tile is under way while scores of the next become its A. */
+static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc_mm_keys *keys) {
+  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) tc_print_line(&x->s, "tc_u32 %s[KEYS / 16][4] = {};", tc_cuda_chain_outer_of(x, i).weights);
+  tc_print_line(&x->s, "int now = 0, before = SLOTS - 1;");
+  tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int key1 = key0 + KEYS;");
+  tc_print_line(&x->s, "const int next = now + 1 < SLOTS ? now + 1 : 0;");
+  if (tc_cuda_chain_columns(x, NULL))
+    tc_print_line(&x->s, "const tc_f32 *const column = columns + now * (COLUMNS * KEYS);");
+  tc_print_line(&x->s, "tc_f32 score[KEYS / 2];");
+  if (has_second(x)) tc_print_line(&x->s, "tc_f32 other[KEYS / 2];");
+  put_arrival(x);
+  put_inner_starts(x, o, "now");
+  tc_print_line(&x->s, "if (key0 > first) {");
+  x->s.indent += 2;
+  put_outer_starts(x, o, "before");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} else {");
+  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) tc_print_line(&x->s, "  tc_chain_start_none();");
+  tc_print_line(&x->s, "}");
+  put_next_fills(x, o, "key1", "next", "key0", "now");
+  put_weights(x, keys);
+  put_fresh_columns(x, "next");
+  tc_print_line(&x->s, "before = now, now = next;");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  put_arrival(x);
+  tc_print_line(&x->s, "if (first < end) {");
+  x->s.indent += 2;
+  put_outer_starts(x, o, "before");
+  put_outer_finishes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void put_sizes(tc_cuda_product *x) {
+  tc_print_line(&x->s, "constexpr int M = THREADS / 2, SLOTS = %d;", slots_of(x));
+  tc_cuda_chain_put_ends(x);
+  tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
+  tc_print_line(&x->s, "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
+  tc_print_line(&x->s, "unsigned short *const v_place = k_place + SLOTS * KEYS * D;%s",
+                has_own_b(x) ? "" : " /* none: B is that of an inner product */");
+  if (has_second(x))
+    tc_print_line(&x->s, "unsigned short *const p_place = v_place%s, *const w_place = p_place + M * E;",
+                  has_own_b(x) ? " + SLOTS * KEYS * N" : "");
+  const int columns = tc_cuda_chain_columns(x, NULL);
+  if (columns)
+    tc_print_line(&x->s, "constexpr int COLUMNS = %d; /* values of keys, as the tiles are */", columns);
+  if (columns)
+    tc_print_line(&x->s, "tc_f32 *const columns = (tc_f32 *)(%s), fresh[COLUMNS] = {};",
+                  has_second(x) ? "w_place + SLOTS * KEYS * E" : has_own_b(x) ? "v_place + SLOTS * KEYS * N" : "v_place");
+}
+
+static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
+  put_sizes(x);
+  tc_cuda_open_tiles(x, "M", "N");
+  tc_cuda_chain_put_first(x, &keys);
+  tc_cuda_put_batches(x);
+  tc_cuda_chain_put_keys(x, &keys);
+  put_fill(x, o, TC_CUDA_INNER_A, "place", "0");
+  put_fill(x, o, TC_CUDA_INNER_B, "k_place", "first");
+  if (has_second(x)) {
+    put_fill(x, o, TC_CUDA_SECOND_A, "p_place", "0");
+    put_fill(x, o, TC_CUDA_SECOND_B, "w_place", "first");
+  }
+  if (tc_cuda_chain_columns(x, NULL)) tc_print_line(&x->s, "if (first < end)");
+  put_columns(x, "first");
+  put_fresh_columns(x, "0");
+  tc_print_line(&x->s, "tc_copies_end();");
+  put_arrival(x);
+  tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);", tc_print_storage(x->mm->operand),
+                truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
+  if (has_second(x))
+    tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, %s> second(p_place);", tc_print_storage(x->mm->operand),
+                  truth(o[TC_CUDA_SECOND_A].along == x->kk + 2));
+  tc_cuda_chain_put_start(x, &layout);
+  put_keys_loop(x, o, &keys);
+  tc_cuda_chain_put_epilogue(x, o, &layout, "place");
+  tc_cuda_close_tiles(x);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* Halves of a tile of so many keys, and of what a block has of its own. */
+static int places_of(const tc_cuda_product *x, const widths *w, int threads, int keys) {
+  const int deep = w->d + w->e, own = has_own_b(x) ? w->n : 0;
+  const int columns = 2 * tc_cuda_chain_columns(x, NULL); /* as halves */
+  return threads / 2 * deep + slots_of(x) * keys * (deep + own + columns);
+}
+
+/* Blocks of so many threads that a multiprocessor holds, whose warps multiply while others do the rest: sums, scores and A
+ * are two thirds of a thread's registers. */
+static int blocks_of(const tc_cuda_product *x, const widths *w, int threads) {
+  const int by_registers = REGISTERS / (threads * tc_cuda_chain_registers(x->mm, w->n, KEYS) * 3 / 2);
+  const int by_places = SHARED / (2 * places_of(x, w, threads, KEYS) + UNIT);
+  const int blocks = by_registers < by_places ? by_registers : by_places;
+  return blocks > 0 ? blocks : 1;
+}
+
+/* Keys of a tile: 64, or twice as many where a block's threads have registers for their products and A, and shared memory. */
+static int keys_of(const tc_cuda_product *x, const widths *w, int threads) {
+  const int held = tc_cuda_chain_registers(x->mm, w->n, 2 * KEYS);
+  const int most = REGISTERS / (threads * blocks_of(x, w, threads));
+  const bool fit = places_of(x, w, threads, 2 * KEYS) * 2 + UNIT <= SHARED;
+  return threads > GROUP && fit && held * 3 <= (most < 255 ? most : 255) * 2 ? 2 * KEYS : KEYS;
+}
+
+/* Bytes of shared memory of a block of so many threads: places, or sums; and what aligns the first. */
+static int shared_of(const tc_cuda_product *x, const widths *w, int threads) {
+  const int places = places_of(x, w, threads, keys_of(x, w, threads)) * 2;
+  const int sums = threads / 2 * (tc_cuda_chain_outers(x) * (w->n + TC_CUDA_CHAIN_PAD) + 2) * 4;
+  return (places > sums ? places : sums) + UNIT;
+}
+
+/* Wide products are bound by reading B, which blocks of 64 rows do twice as often. */
+static bool is_narrow(const widths *w) { return w->d + w->e + w->n <= 4 * PANEL; }
+
+/* Do blocks of 64 rows pay, whatever the sizes?  A multiprocessor holds several then, and those of 128 rows alone. */
+static bool is_small(const tc_cuda_product *x, const widths *w) {
+  return has_second(x) && blocks_of(x, w, GROUP) > 1 && blocks_of(x, w, 2 * GROUP) == 1 && is_narrow(w);
+}
+
+static bool has_large(const tc_cuda_product *x, const widths *w) { return !is_small(x, w) && shared_of(x, w, 2 * GROUP) <= SHARED; }
+
+/* Which widths the function of single elements has: the widest that all devices have shared memory for, or the narrowest. */
+static int single_of(const tc_cuda_product *x, widths *w) {
+  widths next;
+  int at = 0;
+  widths_of(x, 0, w);
+  while (widths_of(x, at + 1, &next) && shared_of(x, &next, GROUP) <= LEAST_SHARED) *w = next, ++at;
+  return at;
+}
+
+/* Are there sizes, or devices, that no function is for? */
+static bool needs_general(const tc_cuda_product *x) {
+  widths w = {0};
+  for (int i = 0; widths_of(x, i, &w);) ++i;
+  return shared_of(x, &w, GROUP) > LEAST_SHARED || tc_cuda_chain_is_wider(x->p, x->mm);
+}
+
+static void put_general(tc_cuda_product *x, const tc_cuda_operand *o) {
+  if (needs_general(x)) tc_cuda_chain_simt.body(x, o);
+}
+
+/* o: NULL: single elements. */
+static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, const widths *w, int number,
+                         int threads, tc_buf *out) {
+  tc_buf arguments = {0};
+  tc_putf(&arguments, "%d, %d, %d, %d, ", threads, o ? keys_of(x, w, threads) : KEYS, w->d, w->n);
+  if (has_second(x)) tc_putf(&arguments, "%d, ", w->e);
+  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i) tc_putf(&arguments, "%d, ", o ? (int)o[tc_cuda_chain_lanes[i]].plan.width : 1);
+  tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
+  tc_cuda_put_instance(x, b, "product", number, threads, o ? blocks_of(x, w, threads) : 1, arguments.text, out);
+  tc_buf_free(&arguments);
+}
+
+/* Functions of 16-byte accesses of each widths, for 128 rows, where there are any, and for 64; one of single elements; and
+ * a general one, where it is needed. */
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
+  widths w;
+  int n = 0;
+  tc_putf(out, "template <int THREADS, int KEYS, int D, int N, %s", has_second(x) ? "int E, " : "");
+  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i) tc_putf(out, "int %c_lanes, ", tc_cuda_chain_letter[tc_cuda_chain_lanes[i]]);
+  tc_put(out, "class tc_int>\nTC_FN void @NAME@_product(\n    ");
+  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n%s}\n", b->body);
+  for (int i = 0; widths_of(x, i, &w); ++i) {
+    if (has_large(x, &w)) put_function(x, o, b, &w, n++, 2 * GROUP, out);
+    put_function(x, o, b, &w, n++, GROUP, out);
+  }
+  single_of(x, &w);
+  put_function(x, NULL, b, &w, n++, GROUP, out);
+  return (uint32_t)n + (needs_general(x) ? tc_cuda_chain_put_general(x, o, b, n, true, out) : 0);
+}
+
+/* ---- the launcher ---------------------------------------------------------------------------- */
+
+/* Do blocks of 64 rows pay up to LONG keys?  Where rows have different keys, they end with fewer for nothing. */
+static bool prefers_small(const tc_mm_keys *keys, const widths *w) { return (keys->has_first || keys->has_end) && is_narrow(w); }
+
+/* C: the largest of those widths that are known at run time only. */
+static void put_width(const tc_cuda_product *x, tc_buf *out) {
+  const int axis[] = {x->n, tc_mm_deep(x->mm, 0), tc_mm_deep(x->mm, 1)};
+  tc_put(out, "  int64_t width = 0;\n");
+  for (int i = 0; i <= x->mm->inner.n; ++i) {
+    bool again = known(x, axis[i]);
+    for (int j = 0; j < i; ++j) again = again || tc_dim_same(x->mm->axis[axis[i]].extent, x->mm->axis[axis[j]].extent);
+    if (again) continue;
+    tc_put(out, "  if ((");
+    tc_print_dim(x->p, x->mm->axis[axis[i]].extent, out);
+    tc_put(out, ") > width) width = ");
+    tc_print_dim(x->p, x->mm->axis[axis[i]].extent, out);
+    tc_put(out, ";\n");
+  }
+}
+
+/* C: what the functions of each widths want.  Blocks of 128 rows read B half as often; those of 64 begin, end and wait beside
+ * each other: the former are for more than half as many again as multiprocessors hold at once.  (H200, T 256 to 8192: up to
+ * 10 % for either, the masked ones from LONG keys on.) */
+static int put_suits(const tc_cuda_product *x, tc_buf *out) {
+  enum { LONG = 4096 };
+  const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
+  widths w;
+  int n = 0, first = 0;
+  tc_put(out,
+         "  static const struct {\n"
+         "    int64_t width, columns; /* the former at most; of a block */\n"
+         "    int first;              /* its function for 128 rows, if it has one, and for 64 */\n"
+         "    int64_t large, small;   /* shared memory of their blocks; 0: there is none of 128 rows */\n"
+         "    int64_t held, keys;     /* so many of those does a multiprocessor hold; from so many keys on they pay */\n"
+         "  } suits[] = {\n");
+  for (; widths_of(x, n, &w); ++n) {
+    const bool many = has_large(x, &w);
+    tc_putf(out, "      {%d, %d, %d, %d, %d, %d, %d},\n", tc_cuda_chain_class(x->p, x->mm, n), w.n, first,
+            many ? shared_of(x, &w, 2 * GROUP) : 0, shared_of(x, &w, GROUP), blocks_of(x, &w, 2 * GROUP),
+            prefers_small(&keys, &w) ? LONG : 0);
+    first += many ? 2 : 1;
+  }
+  tc_putf(out, "  };\n  int at = 0;\n  while (at < %d && width > suits[at].width) ++at;\n", n - 1);
+  return first;
+}
+
+/* C: the choice between functions for 128 and for 64 rows. */
+static void put_many(const tc_cuda_product *x, tc_buf *out) {
+  tc_put(out,
+         "  const int64_t most = c->info->max_shared, large = suits[at].large, small = suits[at].small;\n"
+         "  int64_t broad = suits[at].columns;\n"
+         "  const int many = vectorized && large && large <= most &&\n"
+         "                   batches * tc_cuda_ceildiv(m, 128) * tc_cuda_ceildiv(n, broad) * 2 >= suits[at].held * c->info->sms * 3 &&\n"
+         "                   ");
+  tc_print_dim(x->p, x->mm->axis[x->kk].extent, out);
+  tc_put(out, " >= suits[at].keys;\n");
+}
+
+static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  widths w;
+  (void)o;
+  put_width(x, out);
+  const int functions = put_suits(x, out), single = single_of(x, &w);
+  put_many(x, out);
+  tc_putf(out,
+          "  unsigned function = suits[at].first + (large && !many);\n"
+          "  int64_t high = many ? 128 : 64, block = high * 2, shared = many ? large : small;\n"
+          "  if (!vectorized) function = %d, broad = %d, shared = %d; /* single elements */\n",
+          functions, w.n, shared_of(x, &w, GROUP));
+  if (!needs_general(x)) return;
+  tc_putf(out,
+          "  if (width > suits[at].width || small > most || (!vectorized && at > %d)) { /* any sizes suit the last ones */\n"
+          "    function = %d + !vectorized, high = %d, broad = %d, block = %d, shared = %d;\n  }\n",
+          single, functions + 1, TC_CUDA_CHAIN_GENERAL_ROWS, TC_CUDA_CHAIN_GENERAL_COLUMNS, TC_CUDA_THREADS,
+          tc_cuda_chain_general_shared(x, TC_CUDA_CHAIN_GENERAL_ROWS, TC_CUDA_CHAIN_GENERAL_COLUMNS));
+}
+
+const tc_cuda_template tc_cuda_chain = {.own = "1", .body = put_body, .general = put_general, .put = put_functions, .launch = put_launch};
