@@ -90,7 +90,7 @@ typedef struct lo_fact {
   uint32_t source[LO_SOURCES]; /* and their nodes, of up to so many */
   uint8_t nsource;             /* LO_SOURCES + 1: there are more */
   uint16_t cone;    /* operations to recompute one element from materialised arrays, saturated */
-  uint8_t reads;    /* arrays of the node's own size among them, saturated */
+  uint8_t reads;    /* arrays of the node's own size or a larger one among them, saturated */
   bool costly;      /* the cone has a transcendental */
   bool to_whole;    /* the cone converts floating numbers to integers: comparisons with their bounds, and NaN */
   bool product;     /* elementwise on a matmul's result: fit for its epilogue */

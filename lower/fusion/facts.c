@@ -78,7 +78,7 @@ static void add_sources(lo_fact *f, const lo_fact *o) {
 static void add_operand(lo *L, lo_fact *f, tc_ref r) {
   const lo_fact *o = &L->fact[r.id];
   f->cone = (uint16_t)saturate(f->cone, o->cone, 60000);
-  if (tc_dim_same(o->numel, f->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
+  if (tc_dim_known_le(L->dims, f->numel, o->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
   f->costly |= o->costly;
   f->to_whole |= o->to_whole;
   f->product |= o->product && tc_dim_same(o->numel, f->numel);

@@ -153,6 +153,34 @@ PIECES(padded_rows, 1, 1,
 PIECES(padded_columns, 1, 1,
        U "%2 = const weak f64 0\n%3 = pad %1 %2 before=[0,3] after=[0,1]\n%4 = exp %3\nret %4\n")
 
+/* Row sums of so many shifted slices of a padded array, and sums of as many shifted slices of these. */
+static uint32_t kernels_of_box(int taps) {
+  tc_buf t = {0};
+  tc_put(&t, "graph g\n" U);
+  tc_putf(&t, "%%2 = const weak f64 0\n%%3 = pad %%1 %%2 before=[%d,%d] after=[%d,%d]\n", taps / 2, taps / 2, taps / 2, taps / 2);
+  int n = 3, of = 3;
+  for (int axis = 0; axis < 2; axis++) {
+    int sum = 0;
+    for (int i = 0; i < taps; i++) {
+      tc_putf(&t, "%%%d = slice %%%d axis=%d start=%d stop=%s+%d step=1\n", n + 1, of, axis, i, axis ? "M" : "N", i);
+      const int slice = ++n;
+      if (sum) tc_putf(&t, "%%%d = add %%%d %%%d\n", n + 1, sum, slice), n++;
+      sum = n;
+    }
+    of = sum;
+  }
+  tc_putf(&t, "ret %%%d\n", of);
+  const uint32_t kernels = with_intervals(t.text);
+  tc_buf_free(&t);
+  return kernels;
+}
+
+/* What many slices are read of is computed once where adding it up again for each of them costs more than an array. */
+Test(pieces, sums_of_shifted_slices) {
+  cr_expect_eq(kernels_of_box(3), 1);
+  cr_expect_eq(kernels_of_box(5), 2);
+}
+
 /* ---- readers --------------------------------------------------------------------------------- */
 
 PIECES(sum_of_rolled_rows, 1, 1, /* lanes along the rows, which roll as a whole */
