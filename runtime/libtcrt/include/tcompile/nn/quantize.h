@@ -3,9 +3,9 @@
  *   tc_tensor *scale, *q = tc_quantize_per_channel(w, &scale);              // once: i8[O,I], f32[O]
  *   tc_tensor *y = tc_linear_int8(x, q, scale, bias);                       // x[..,I] of any floating dtype
  *
- * Written with the functions of tcompile.h.  In a compiled function no array has the weights in another form than they are
- * stored in: the product converts them as it reads them, and scales of channels are a part of its epilogue.  Weights written
- * out, tc_linear(x, tc_mul(tc_cast(q, TC_F32), tc_unsqueeze(scale, -1)), NULL), are the same there. */
+ * Written with the functions of tcompile.h.  In a compiled function the weights stay in the form that they are stored in: the
+ * product converts them as it packs them, and scales of channels are a part of its epilogue.  The same is made of
+ * tc_linear(x, tc_mul(tc_cast(q, TC_F32), tc_unsqueeze(scale, -1)), NULL). */
 #ifndef TCOMPILE_NN_QUANTIZE_H
 #define TCOMPILE_NN_QUANTIZE_H
 
