@@ -411,8 +411,8 @@ tc_tensor *tc_elu(const tc_tensor *x, double alpha);        /* x where x > 0, el
 /* ---- reductions ------------------------------------------------------------------------------
  *
  * Over TC_AXES(...), each once, or TC_ALL.  The axes are dropped, or left with size 1 where keepdim is true.  Floating
- * numbers keep their dtype; 16-bit ones are accumulated in f32 at least.  The order of additions is fixed: results do not depend on
- * the number of threads. */
+ * numbers keep their dtype; 16-bit ones are accumulated in f32 at least.  The order of additions is fixed: results do not
+ * depend on the number of threads. */
 
 tc_tensor *tc_sum(const tc_tensor *x, tc_ints axes, bool keepdim);  /* integers and bool to i64, which wraps; empty: 0 */
 tc_tensor *tc_prod(const tc_tensor *x, tc_ints axes, bool keepdim); /* likewise; empty: 1 */
@@ -669,9 +669,9 @@ typedef tc_tensor *tc_function(tc_tensor *const *x, void *context);
  * depend on it.  x need not be tracked: f gets leaves over the same memory, and gradients are recorded while it runs.
  * Neither the value nor the gradients are tracked.  NULL with an error, and NULLs in out. */
 tc_tensor *tc_value_and_grad(tc_function *f, void *context, int n, tc_tensor_list x, tc_tensor **out);
-/* The value f(x, context), tracked as if f had been called, but what f computed on the way from x to it is not kept for gradients:
- * it is computed again, from x, when they need it (Griewank, Walther: Algorithm 799, 2000).  What f returns and what it
- * computes from untracked tensors alone is kept, as is what belongs to a scope outside of f. */
+/* The value f(x, context), tracked as if f had been called, but what f computed on the way from x to it is not kept for
+ * gradients: it is computed again, from x, when they need it (Griewank, Walther: Algorithm 799, 2000).  What f returns and
+ * what it computes from untracked tensors alone is kept, as is what belongs to a scope outside of f. */
 tc_tensor *tc_checkpoint(tc_function *f, void *context, int n, tc_tensor_list x);
 
 /* ---- one example and many -----------------------------------------------------------------------

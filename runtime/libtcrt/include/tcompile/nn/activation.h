@@ -1,5 +1,6 @@
 /* activation.h - activations beyond tcompile/elementwise.h, which has relu, relu6, silu, gelu, gelu_tanh, softplus, mish,
- * hardswish and hardsigmoid, and tcompile.h, which has leaky_relu, elu, softmax and log_softmax.  x is floating; results have its dtype. */
+ * hardswish and hardsigmoid, and tcompile.h, which has leaky_relu, elu, softmax and log_softmax.  x is floating; results have
+ * its dtype. */
 #ifndef TCOMPILE_NN_ACTIVATION_H
 #define TCOMPILE_NN_ACTIVATION_H
 
@@ -69,7 +70,8 @@ static inline tc_tensor *tc_celu(const tc_tensor *x, double alpha) {
   return y;
 }
 
-/* 1.0507 elu(x, 1.6733), which keeps mean 0 and variance 1 of a normal x.  Klambauer et al., Self-normalizing neural networks, 2017. */
+/* 1.0507 elu(x, 1.6733), which keeps mean 0 and variance 1 of a normal x.  Klambauer et al., Self-normalizing neural
+ * networks, 2017. */
 static inline tc_tensor *tc_selu(const tc_tensor *x) {
   tc_tensor *y = NULL;
   TC_SCOPE y = tc_keep(tc_mul_s(tc_elu(x, 1.6732632423543772848170429916717), 1.0507009873554804934193349852946));
@@ -100,8 +102,8 @@ static inline tc_tensor *tc_softmin(const tc_tensor *x, int axis) {
 }
 
 /* softmax((x + g) / tau) along an axis with g = -log(-log(u)) of uniform u: a relaxed sample of a category.  hard: 1 at its
- * largest element and 0 elsewhere, with the gradient of the relaxed sample (straight-through).  tau > 0.  Jang, Gu and Poole, Categorical reparameterization with
- * Gumbel-softmax, 2017.  generator NULL: that of the thread. */
+ * largest element and 0 elsewhere, with the gradient of the relaxed sample (straight-through).  tau > 0.  Jang, Gu and Poole,
+ * Categorical reparameterization with Gumbel-softmax, 2017.  generator NULL: that of the thread. */
 static inline tc_tensor *tc_gumbel_softmax(const tc_tensor *x, double tau, bool hard, int axis, tc_generator *generator) {
   tc_tensor *y = NULL;
   if (!x) return NULL;

@@ -143,7 +143,8 @@ static inline tc_tensor *tc_alibi_slopes(int64_t heads) {
 
 /* ---- rotary position embeddings ------------------------------------------------------------------------ */
 
-/* Of positions first, ..., first + n - 1: cos(position base^(-2i/d)), i < d/2, f32[n,d/2], and to *sines the sines.  d is even. */
+/* Of positions first, ..., first + n - 1: cos(position base^(-2i/d)), i < d/2, f32[n,d/2], and to *sines the sines.  d is
+ * even. */
 static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, double base, tc_tensor **sines) {
   tc_tensor *y = NULL;
   *sines = NULL;

@@ -135,10 +135,10 @@ static inline tc_tensor *tc_requantize(const tc_tensor *sum, const tc_tensor *mu
 
 /* ---- 4 bits ------------------------------------------------------------------------------------ */
 
-/* Weights w[O,I], floating, in groups of `group` elements along I, which `group` divides, even: two values in a byte, u8[O,I/group,
- * group/2].  Byte j of a group has its element j in the low half and element j + group/2 in the high one, as in GGUF's Q4_0 and
- * Q4_1.  w is near (v - zero) scale with values v from 0 to 15.  *scale is f32[O,I/group]; zero NULL: zero points are 8
- * (symmetric), else *zero is f32[O,I/group], of whole numbers. */
+/* Weights w[O,I], floating, in groups of `group` elements along I, which `group` divides, even: two values in a byte,
+ * u8[O,I/group,group/2].  Byte j of a group has its element j in the low half and element j + group/2 in the high one, as in
+ * GGUF's Q4_0 and Q4_1.  w is near (v - zero) scale with values v from 0 to 15.  *scale is f32[O,I/group]; zero NULL: zero
+ * points are 8 (symmetric), else *zero is f32[O,I/group], of whole numbers. */
 static inline tc_tensor *tc_quantize_int4(const tc_tensor *w, int64_t group, tc_tensor **scale, tc_tensor **zero) {
   tc_tensor *q = NULL;
   *scale = NULL;

@@ -123,8 +123,9 @@ static inline tc_tensor *tc_resample_cubic(const tc_tensor *x, int axis, int64_t
 }
 
 /* x[N,C,D1..Dk] with other sizes, k from 1 to 3: [N,C,size...].  align_corners, of TC_LINEAR and TC_CUBIC: the centres of the
- * first and last elements stay where they are, else the edges of the axes do.  Axes are treated one after the other; x is floating but for the
- * nearest, and 16-bit x is computed in f32.  Errors: axes, sizes.  As interpolate of PyTorch with `size`. */
+ * first and last elements stay where they are, else the edges of the axes do.  Axes are treated one after the other; x is
+ * floating but for the nearest, and 16-bit x is computed in f32.  Errors: axes, sizes.  As interpolate of PyTorch with
+ * `size`. */
 static inline tc_tensor *tc_interpolate(const tc_tensor *x, tc_ints size, tc_interpolation mode, bool align_corners) {
   const int axes = tc_rank(x) - 2;
   tc_tensor *y = NULL;
