@@ -41,8 +41,8 @@ typedef struct tc_partition {
   bool within;      /* bytes <= max_saved, or there is no limit */
 } tc_partition;
 
-/* Of a graph of primitives (decomposed).  Returns false after reporting (out of memory; an output of the forward part, an effect or
- * a write needs what only the backward part has). */
+/* Of a graph of primitives (decomposed).  Returns false after reporting (out of memory; an output of the forward part, an
+ * effect or a write needs what only the backward part has). */
 bool tc_partition_choose(tc_graph *joint, const tc_partition_options *o, tc_partition *out);
 void tc_partition_free(tc_partition *p);
 /* For people: "saved 2 tensors, 4096 bytes; 3 values computed again", then a line for each tensor. */

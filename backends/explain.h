@@ -28,7 +28,8 @@ typedef struct tc_explain_type {
   const char *obstacle; /* why other files cannot say it; "": they can */
 } tc_explain_type;
 
-/* The signature of the function at hand.  symbol: the linker's name; "": there is none that C can say, and returns->obstacle tells why. */
+/* The signature of the function at hand.  symbol: the linker's name; "": there is none that C can say, and returns->obstacle
+ * tells why. */
 void tc_explain_signature(const char *symbol, const tc_explain_type *returns, tc_buf *out);
 /* Its next parameter.  shape: the text of TC_SHAPE, or "". */
 void tc_explain_parameter(const char *name, const char *shape, const tc_explain_type *type, tc_buf *out);

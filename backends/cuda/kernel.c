@@ -36,7 +36,8 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .row_bytes = 16,
                                   .siblings = TC_SIBLINGS_POINTWISE,
                                   .share_products = true,
-                                  .most_sums = 8 /* of 12 registers each, four lanes and their totals in f64; as many are for loads */};
+                                  /* of 12 registers each, four lanes and their totals in f64; as many are for loads */
+                                  .most_sums = 8};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
   return tc_print_prelude_with_reductions(tc_cuda_prelude, device, tc_cuda_put_reducer, out);
@@ -130,7 +131,8 @@ typedef struct name {
 } name;
 
 static name name_of(const pair *x, tc_cuda_way way) {
-  const char *suffix[TC_CUDA_WAYS] = {[TC_CUDA_PLAIN] = x->body[TC_CUDA_IN_REGISTERS].len || x->body[TC_CUDA_ROW_TILES].len ? "_again" : "",
+  const bool again = x->body[TC_CUDA_IN_REGISTERS].len || x->body[TC_CUDA_ROW_TILES].len;
+  const char *suffix[TC_CUDA_WAYS] = {[TC_CUDA_PLAIN] = again ? "_again" : "",
                                       [TC_CUDA_IN_REGISTERS] = "",
                                       [TC_CUDA_ROW_TILES] = "_tiled",
                                       [TC_CUDA_UNALIGNED] = "_unaligned",

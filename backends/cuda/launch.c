@@ -153,10 +153,11 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
  * that share a column of `items` (one, if the function says so), of a block as wide as a line of memory, wider where
  * lines are shared, narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
- * that has `threads` for each, so that many of them fill warps.  tc_cuda_squares: tiles of a product; tc_cuda_is_short: one of few
- * tiles, short along k, for which the library would take two kernels, and its epilogue one more.
- * tc_cuda_is_unaligned: rows of its result or of an operand do not begin and end at 16 bytes, which the library's products of halves
- * take several times as long for, also where these rows are padded, but not where tiles are few and k, which the library splits, is long.
+ * that has `threads` for each, so that many of them fill warps.  tc_cuda_squares: tiles of a product; tc_cuda_is_short:
+ * one of few tiles, short along k, for which the library would take two kernels, and its epilogue one more.
+ * tc_cuda_is_unaligned: rows of its result or of an operand do not begin and end at 16 bytes, which the library's
+ * products of halves take several times as long for, also where these rows are padded, but not where tiles are few and k,
+ * which the library splits, is long.
  * tc_cuda_scatter: of a scatter to `places`, the blocks that share out the destinations of a group, each for some to
  * all of its 16 warps; the parts of slices where these blocks are few; and how many `others`, neighbours with indices
  * of their own, a group has: a sector of memory, or more where there are few sources.

@@ -1,6 +1,6 @@
-/* operand_table.c - guards and packing of entries with many operands, as loops over a table of them: what each costs in text, code
- * and time to compile it is a row.  Entries with few say it of each operand, which is faster by a load and a branch or two
- * (guards.c, memory.c). */
+/* operand_table.c - guards and packing of entries with many operands, as loops over a table of them: what each costs in text,
+ * code and time to compile it is a row.  Entries with few say it of each operand, which is faster by a load and a branch or
+ * two (guards.c, memory.c). */
 #include "backends/entry/entry.h"
 
 enum { MANY_OPERANDS = 32 };

@@ -4,8 +4,8 @@
  * TC_L is the number of f32 lanes of a register (v2: 4, v3: 8, v4 and up: 16); wider element types
  * take several registers and the compiler splits them.  A text is compiled with
  * -DTC_LEVEL=v2|v3|v4|bf16|amx; TC_ISA is then 0..4, to be tested with #if.  Beyond what print.h
- * lists, the prelude has tc_strided_T(p, s, n): p[l * s], tc_storeapart_T(p, s, v, n): p[l * s] = v[l], and tc_nontemporal_T(p, v, flag): a
- * nontemporal store where the flag is set. */
+ * lists, the prelude has tc_strided_T(p, s, n): p[l * s], tc_storeapart_T(p, s, v, n): p[l * s] = v[l], and
+ * tc_nontemporal_T(p, v, flag): a nontemporal store where the flag is set. */
 #ifndef TC_OMP_EMIT_H
 #define TC_OMP_EMIT_H
 

@@ -113,7 +113,9 @@ bool tc_print_known(const tc_kernel *k) {
 void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out) {
   tc_putf(out, " /* %s: ", b->name ? b->name : "");
   tc_type_print(tc_graph_dims(p->graph), &b->type, out);
-  tc_put(out, b->kind == TC_BUF_LOCAL ? ", one row of this thread */\n" : b->kind == TC_BUF_PRIVATE ? ", of this thread */\n" : " */\n");
+  tc_put(out, b->kind == TC_BUF_LOCAL     ? ", one row of this thread */\n"
+              : b->kind == TC_BUF_PRIVATE ? ", of this thread */\n"
+                                          : " */\n");
 }
 
 void tc_print_fused(const tc_kernel *k, const tc_program *p, tc_buf *out) {

@@ -254,8 +254,8 @@ static tc_dim cofactor(tc_dims *c, dim_term t, uint32_t j) {
   return d;
 }
 
-/* k times a bound of the quotient q = x / k from the side that makes the sum d least where q's factor f is known to be of one sign:
- * k * q <= x, and k * q >= x - (k - 1).  TC_DIM_INVALID: it may be of either. */
+/* k times a bound of the quotient q = x / k from the side that makes the sum d least where q's factor f is known to be of one
+ * sign: k * q <= x, and k * q >= x - (k - 1).  TC_DIM_INVALID: it may be of either. */
 static tc_dim least_of_quotient(tc_dims *c, const dim_atom *q, tc_dim f) {
   const span r = range_of(c, f);
   if (r.hi <= 0) return q->a;

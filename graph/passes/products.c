@@ -59,11 +59,13 @@ static bool list_products(tc_rewrite *w) {
   return true;
 }
 
-/* Behind conversions between floating dtypes */
+/* What r is a conversion of, or conversions of conversions, between floating dtypes; else r. */
 static tc_ref unconverted(const tc_rewrite *w, tc_ref r) {
-  while (tc_rewrite_node(w, r)->op == OP_CAST && tc_dtype_is_float((tc_dtype)tc_rewrite_node(w, tc_rewrite_node(w, r)->in[0])->type.dtype))
-    r = tc_rewrite_node(w, r)->in[0];
-  return r;
+  for (;;) {
+    const tc_node *n = tc_rewrite_node(w, r);
+    if (n->op != OP_CAST || !tc_dtype_is_float((tc_dtype)tc_rewrite_node(w, n->in[0])->type.dtype)) return r;
+    r = n->in[0];
+  }
 }
 
 /* ---- factors --------------------------------------------------------------------------------- */
@@ -123,7 +125,8 @@ static uint32_t find_earlier(const tc_rewrite *w, tc_ref r, const factors *other
     const tc_node *n = tc_graph_node(w->old, (tc_ref){id});
     const permuted c = as_permuted(w, n->in[1]);
     if (id < r.id && is_transposed(&right, &c) && is_product_of(w, n->in[0], *others) &&
-        tc_same_shape(&tc_rewrite_node(w, n->in[0])->type, &m->type) && tc_same_shape(&n->type, &tc_rewrite_node(w, m->in[0])->type))
+        tc_same_shape(&tc_rewrite_node(w, n->in[0])->type, &m->type) &&
+        tc_same_shape(&n->type, &tc_rewrite_node(w, m->in[0])->type))
       return id;
   }
   return 0;

@@ -151,7 +151,8 @@ static void set_pitches(tc_graph *g, int64_t *sym) {
   tc_dims *dims = tc_graph_dims(g);
   for (uint32_t i = 0; i < tc_dims_sym_count(dims); ++i) {
     const tc_sym *s = tc_dims_sym(dims, i);
-    if (s->pitch && (uint32_t)s->input < tc_graph_input_count(g)) tc_dim_eval(dims, tc_graph_input_at(g, (uint32_t)s->input)->type.dim[s->axis], sym, &sym[i]);
+    if (s->pitch && (uint32_t)s->input < tc_graph_input_count(g))
+      tc_dim_eval(dims, tc_graph_input_at(g, (uint32_t)s->input)->type.dim[s->axis], sym, &sym[i]);
   }
 }
 

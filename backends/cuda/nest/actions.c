@@ -101,8 +101,8 @@ static bool is_alike(const tc_cuda_nest *x, const tc_stage *st, const tc_action 
          !strcmp(l.op.text, r.op.text);
 }
 
-/* How many reductions from action `first` on are combined by one loop.  In columns that happens once a block, and a combination is
- * long: with the text of one for each of many sums, half of NVRTC's time goes there. */
+/* How many reductions from action `first` on are combined by one loop.  In columns that happens once a block, and a
+ * combination is long: with the text of one for each of many sums, half of NVRTC's time goes there. */
 static uint32_t alike_from(const tc_cuda_nest *x, const tc_stage *st, uint32_t first) {
   enum { FEW = 3 };
   uint32_t n = 0;

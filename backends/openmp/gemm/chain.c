@@ -223,7 +223,8 @@ void tc_omp_mm_put_row_results(tc_omp_matmul *x) {
   const char *t = type_of(x);
   if (!tc_mm_is_chain(x->mm) || !rows_of(x)) return;
   for (int i = 0; i < 2; ++i)
-    tc_print_line(&x->s, "const tc_v%s r%d = tc_set_%s(((const tc_%s *)g->row[%d])[m - g->row_first]);", t, TC_MM_ROWS + i, t, t, i);
+    tc_print_line(&x->s, "const tc_v%s r%d = tc_set_%s(((const tc_%s *)g->row[%d])[m - g->row_first]);", t,
+                  TC_MM_ROWS + i, t, t, i);
 }
 
 /* ---- the driver ------------------------------------------------------------------------------ */

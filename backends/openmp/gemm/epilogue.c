@@ -78,7 +78,8 @@ void tc_omp_mm_put_prefetch(tc_omp_matmul *x) {
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1;
-  const uint32_t row = batch | 1u << x->am | tc_mm_parts(x->mm, x->am), depends = tc_print_stage_axes(&x->mm->epilogue, x->s.depends);
+  const uint32_t row = batch | 1u << x->am | tc_mm_parts(x->mm, x->am);
+  const uint32_t depends = tc_print_stage_axes(&x->mm->epilogue, x->s.depends);
   /* Panels of 8-byte elements need not be a multiple of TC_L wide, and rows of tiles are none. */
   const bool whole = !tc_omp_mm_is_winograd(x) && !(depends & tc_mm_parts(x->mm, x->an)) &&
       tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0 &&

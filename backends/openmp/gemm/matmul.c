@@ -508,8 +508,8 @@ static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *s
   close_kernel(&x);
 }
 
-/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed weights of a convolution.  Per thread: rows of A
- * for one block of k, and a block of sums. */
+/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed weights of a convolution.
+ * Per thread: rows of A for one block of k, and a block of sums. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread) {
   if (tc_mm_is_chain(&k->mm)) put_chain_scratch(k, p, shared, per_thread);

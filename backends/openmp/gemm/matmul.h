@@ -1,8 +1,8 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
- * micro_kernel.c the tiles, operand.c how A and B are read and packed, spans.c the same of a B by parts, lanes.c the loops of that, epilogue.c
- * what becomes of finished tiles, chain.c products of which one makes an operand of the other, winograd.c convolutions with
- * fewer multiplications, helper.c what functions for the drivers begin and end with.  The drivers and the micro-kernels are
- * prelude text (prelude/80_matmul.c to 87). */
+ * micro_kernel.c the tiles, operand.c how A and B are read and packed, spans.c the same of a B by parts, lanes.c the loops of
+ * that, epilogue.c what becomes of finished tiles, chain.c products of which one makes an operand of the other, winograd.c
+ * convolutions with fewer multiplications, helper.c what functions for the drivers begin and end with.  The drivers and the
+ * micro-kernels are prelude text (prelude/80_matmul.c to 87). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
 

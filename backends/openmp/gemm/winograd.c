@@ -30,7 +30,8 @@ static bool find_places(const tc_omp_matmul *x, int windows, int results, places
 static const tc_expr *load_of(const tc_omp_matmul *x, tc_val v) {
   const tc_expr *e = &x->k->expr[v.id];
   const bool bare = e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm;
-  return bare && tc_dim_is(e->address.coef[x->ak], 0) && tc_omp_mm_same(x, x->p->buffer[x->k->buffer[e->buffer]].dtype) ? e : NULL;
+  if (!bare || !tc_dim_is(e->address.coef[x->ak], 0)) return NULL;
+  return tc_omp_mm_same(x, x->p->buffer[x->k->buffer[e->buffer]].dtype) ? e : NULL;
 }
 
 /* The load of the images, of which windows are neighbours along the last two axes; NULL: B is none. */

@@ -39,7 +39,8 @@ static int64_t loaded_bytes(const tc_omp_facts *f, const tc_stage *st) {
  * ahead, one that is read by single lines hardly. */
 int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st) {
   if (!tc_omp_along(&c->f, st)) return 1;
-  if (tc_omp_has_kind(st, TC_ACT_REDUCE) && !tc_omp_has_kind(st, TC_ACT_SCAN)) return loaded_bytes(&c->f, st) > 1 ? TC_OMP_UNROLL : 2 * TC_OMP_UNROLL;
+  if (tc_omp_has_kind(st, TC_ACT_REDUCE) && !tc_omp_has_kind(st, TC_ACT_SCAN))
+    return loaded_bytes(&c->f, st) > 1 ? TC_OMP_UNROLL : 2 * TC_OMP_UNROLL;
   if (is_narrow(&c->f, st)) return TC_OMP_UNROLL;
   return tc_omp_may_deinterleave(&c->f, st) ? 2 : 1;
 }

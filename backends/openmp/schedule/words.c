@@ -141,7 +141,9 @@ static const char *refuse_interchange(const tc_schedule_place *at) {
   if (dependent) return dependent;
   if (!tc_omp_lanes_are_points(&choice(at)->f)) return "no parallel axis is the vector axis";
   if (nest_of(at)->jam_vectors.n) return "vectors are jammed";
-  return tc_omp_may_interchange(&choice(at)->f) ? NULL : "the nest does more than to reduce along one axis and to store what becomes of that";
+  return tc_omp_may_interchange(&choice(at)->f)
+             ? NULL
+             : "the nest does more than to reduce along one axis and to store what becomes of that";
 }
 
 static const char *refuse_outer(const tc_schedule_place *at) {

@@ -8,9 +8,9 @@
  *   if (tc_scaler_found_inf(&s) == 0) tc_adamw(n, p, g, ...);
  *   tc_scaler_update(&s);
  *
- * bf16 has the range of f32 and needs none of it.  The state is in tensors, so that a compiled step has all of it; what
- * tc_scaler_found_inf reads as a C number parts the step in front of the branch.  tc_scaler_save and tc_scaler_undo are
- * the same without a branch: one graph, and on a GPU nothing that the host waits for. */
+ * bf16 has the range of f32 and needs none of it.  The state is in tensors, so that a compiled step can hold it; the branch on
+ * tc_scaler_found_inf, a C number, ends a segment of the step.  tc_scaler_save and tc_scaler_undo do without a branch: one
+ * graph, and on a GPU nothing that the host waits for. */
 #ifndef TCOMPILE_AUTOCAST_H
 #define TCOMPILE_AUTOCAST_H
 
@@ -73,10 +73,10 @@ static inline bool tc_unscale_(tc_loss_scaler *s, int n, tc_tensor *const *g) {
   return done;
 }
 
-/* As a C number: 0 or 1. */
+/* Whether a gradient of this step was infinite or NaN, as a C number, 0 or 1, for which a GPU is waited for. */
 static inline double tc_scaler_found_inf(const tc_loss_scaler *s) { return tc_item(s->found_inf); }
 
-/* Behind the step: the scale of the next one. */
+/* After the step: sets the scale of the next one.  false with an error. */
 static inline bool tc_scaler_update(tc_loss_scaler *s) {
   bool done = false;
   TC_NO_GRAD TC_SCOPE {
@@ -95,7 +95,7 @@ static inline bool tc_scaler_update(tc_loss_scaler *s) {
 /* ---- a step that may be undone ----------------------------------------------------------------- */
 
 /* kept[i] <- a copy of t[i], parameters and states of an optimiser: owned as results are.  In a compiled step there are no
- * copies, but what was.  false with an error, and NULLs. */
+ * copies: the old values are read before the new ones are written.  false with an error, and NULLs. */
 static inline bool tc_scaler_save(int n, tc_tensor *const *t, tc_tensor **kept) {
   bool done = true;
   TC_NO_GRAD {

@@ -2,8 +2,8 @@
  *
  *   tc_tensor *y = tc_relu(tc_conv(x, w, b, TC_INTS(1), TC_INTS(1), TC_INTS(1), 1));
  *
- * In a compiled function they are captured as what stands there: one product over channels and windows, which on the CPU
- * no array holds.  Called from elsewhere they run op by op, and the windows are copied. */
+ * In a compiled function they are inlined: one product over channels and windows, which on the CPU are read in place (an
+ * implicit GEMM).  Called from elsewhere they run op by op, and the windows are copied. */
 #ifndef TCOMPILE_CONV_H
 #define TCOMPILE_CONV_H
 
@@ -11,7 +11,7 @@
 
 #define TC_CONV_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
-/* One number is that of all axes. */
+/* list of an axis; a list of one number is for all axes. */
 static inline int64_t tc_conv_of(tc_ints list, int axis) { return list.v[list.n == 1 ? 0 : axis]; }
 
 /* x[N,C,...] with zeros around: [N,C,...], or, of several groups, [N,G,C/G,...]. */
@@ -28,7 +28,7 @@ static inline tc_tensor *tc_conv_padded(const tc_tensor *x, tc_ints padding, int
   return tc_reshape(y, dims);
 }
 
-/* The windows of one axis behind the channels, and one with them: [...,C,D,...] becomes [...,C*size,O,...]. */
+/* The windows of an axis, whose elements become channels: [...,C,D,...] to [...,C*size,O,...]. */
 static inline tc_tensor *tc_conv_windows(const tc_tensor *x, int channels, int axis, int64_t size, int64_t stride,
                                          int64_t dilation) {
   tc_tensor *y = tc_unfold(x, axis, (size - 1) * dilation + 1, stride);
@@ -41,10 +41,10 @@ static inline tc_tensor *tc_conv_windows(const tc_tensor *x, int channels, int a
   return tc_reshape(tc_permute(y, order), dims);
 }
 
-/* The convolution (PyTorch's: w is not turned round) of x[N,C,D1..Dk] with w[O,C/groups,K1..Kk], k from 1 to 3, of one
- * dtype: [N,O,(Di + 2 padding_i - dilation_i (Ki - 1) - 1) / stride_i + 1, ...], plus bias[O] where that is not NULL.
+/* The cross-correlation, called convolution in neural networks, of x[N,C,D1..Dk] with w[O,C/groups,K1..Kk], k from 1 to 3,
+ * of one dtype: [N,O,(Di + 2 padding_i - dilation_i (Ki - 1) - 1) / stride_i + 1, ...], plus bias[O] where that is not NULL.
  * Channels and results are in `groups` parts, each of which sees its own.  stride, padding, dilation: one number for
- * all axes, or one for each.  Windows that do not fit into x are an error, as is what does not fit together. */
+ * all axes, or one for each.  Errors: sizes that do not fit together; windows that are larger than x and its padding. */
 static inline tc_tensor *tc_conv(const tc_tensor *x, const tc_tensor *w, const tc_tensor *bias, tc_ints stride,
                                  tc_ints padding, tc_ints dilation, int64_t groups) {
   const int rank = tc_rank(x), axes = rank - 2, channels = groups == 1 ? 1 : 2;

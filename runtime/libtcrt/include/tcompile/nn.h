@@ -1,7 +1,9 @@
 /* nn.h - functions of neural networks beyond tcompile.h, written with its functions: docs/nn.md lists them.
  *
- * They are captured as what stands there: attention is one kernel, what is elementwise joins what is around it.  Called from
- * elsewhere they run op by op.  Arguments that do not fit are an error (TC_ERROR_ARGUMENT), with NULL. */
+ * In a compiled function they are inlined, as any function whose body is visible: attention is one kernel, and elementwise ops
+ * are fused with what is around them.  Called from elsewhere they run op by op.  The rules of tcompile.h hold: operands are
+ * borrowed, results owned by the innermost scope.  Shapes or numbers that a function does not take are an error
+ * (TC_ERROR_ARGUMENT), with NULL.  `default` in a comment is that of the function of PyTorch. */
 #ifndef TCOMPILE_NN_H
 #define TCOMPILE_NN_H
 

@@ -5,8 +5,8 @@
  *   tc_clip_norm_(2, g, 1.0);
  *   tc_adamw(2, p, g, mean, square, step, tc_adam_defaults(1e-3));
  *
- * In a compiled function they are captured as what stands there: forward, backward and update are one
- * graph.  Called from elsewhere they run op by op.
+ * In a compiled function they are inlined: forward pass, backward pass and update are one graph.  Called
+ * from elsewhere they run op by op.
  *
  * Rules that hold for every function below:
  *  - p are n parameters, floating, written in place; leaves may be written, as nothing is recorded
@@ -15,8 +15,8 @@
  *    the caller and is written in place.  The update is computed in its dtype, which is f32 for f16 and
  *    bf16.
  *  - step counts from 1.  Rates, decays and steps are C numbers: schedules are C (tcompile/schedules.h).
- *  - false, or NULL, with an error: parameters in front of the one that it is about were updated, and
- *    that one's state may have been. */
+ *  - false, or NULL, with an error: parameters before the one that it is about were updated, and that
+ *    one's state may have been. */
 #ifndef TCOMPILE_OPTIM_H
 #define TCOMPILE_OPTIM_H
 
@@ -136,8 +136,8 @@ static inline bool tc_sgd(int n, tc_tensor *const *p, tc_tensor *const *g,
 typedef struct tc_adam_options {
   double rate;
   double beta1, beta2; /* of the means of gradients and of their squares */
-  double eps;          /* beside the root */
-  double weight_decay;
+  double eps;          /* added to the root */
+  double weight_decay; /* of Adam in the gradient, of AdamW and LAMB in the step */
 } tc_adam_options;
 
 /* beta 0.9 and 0.999, eps 1e-8, no weight decay. */
@@ -174,7 +174,7 @@ static inline bool tc_adam(int n, tc_tensor *const *p, tc_tensor *const *g, tc_t
   return tc_optim_adam(n, p, g, mean, square, step, o, false);
 }
 
-/* Adam with d = g, behind p <- (1 - rate weight_decay) p.  Loshchilov and Hutter, Decoupled weight
+/* Adam with d = g, after p <- (1 - rate weight_decay) p.  Loshchilov and Hutter, Decoupled weight
  * decay regularization, 2019; as torch.optim.AdamW, whose default weight_decay is 0.01 and not 0. */
 static inline bool tc_adamw(int n, tc_tensor *const *p, tc_tensor *const *g, tc_tensor *const *mean,
                             tc_tensor *const *square, int64_t step, tc_adam_options o) {
@@ -221,7 +221,7 @@ static inline bool tc_lamb(int n, tc_tensor *const *p, tc_tensor *const *g, tc_t
 typedef struct tc_rmsprop_options {
   double rate;
   double alpha; /* of the means */
-  double eps;   /* beside the root */
+  double eps;   /* added to the root */
   double momentum;
   double weight_decay; /* of loss + weight_decay/2 |p|^2 */
 } tc_rmsprop_options;
@@ -257,7 +257,7 @@ static inline bool tc_rmsprop(int n, tc_tensor *const *p, tc_tensor *const *g,
 typedef struct tc_adagrad_options {
   double rate;
   double rate_decay;
-  double eps;          /* beside the root */
+  double eps;          /* added to the root */
   double weight_decay; /* of loss + weight_decay/2 |p|^2 */
 } tc_adagrad_options;
 

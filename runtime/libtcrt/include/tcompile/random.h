@@ -15,12 +15,12 @@
 
 /* ---- generators ------------------------------------------------------------------------------ */
 
-/* Copied, it gives the same numbers again. */
+/* A copy of it gives the same numbers again. */
 typedef struct tc_generator {
   uint64_t seed, offset; /* offset: streams taken so far */
 } tc_generator;
 
-tc_generator *tcrt_default_generator(void); /* where that of this thread is */
+tc_generator *tcrt_default_generator(void); /* the address of that of this thread */
 #ifdef __TINYC__ /* has no thread-local variables */
 #define tc_default_generator (*tcrt_default_generator())
 #else
@@ -128,7 +128,7 @@ static inline int64_t tc_random_most(tc_dtype d) {
 }
 
 /* Integers low, ..., high - 1, each as often (to 2^-53 (high - low)), of any dtype that holds them.  low < high, and
- * both are at most 2^53 from 0 and from each other. */
+ * |low|, |high| and high - low are at most 2^53. */
 static inline tc_tensor *tc_randint(tc_ints dims, int64_t low, int64_t high, tc_dtype dtype,
                                     tc_generator *generator) {
   tc_tensor *y = NULL;

@@ -2,15 +2,15 @@
  *
  *   o.rate = tc_rate_cosine(tc_rate_linear(1e-3, step, 100, 0, 1), step, steps, 0);
  *
- * step counts from 1, as for optimisers: step k has the rate that a scheduler of torch.optim.lr_scheduler sets
- * for its epoch k - 1, of which the formulas are. */
+ * step counts from 1, as for optimisers: step k has the rate that the scheduler of torch.optim.lr_scheduler, which each
+ * comment names, sets for epoch k - 1. */
 #ifndef TCOMPILE_SCHEDULES_H
 #define TCOMPILE_SCHEDULES_H
 
 #include <math.h>
 #include <stdint.h>
 
-/* rate gamma^k behind k times `every` steps, every >= 1: StepLR. */
+/* rate gamma^k after k times `every` steps, every >= 1: StepLR. */
 static inline double tc_rate_step(double rate, int64_t step, int64_t every, double gamma) {
   return rate * pow(gamma, (double)((step - 1) / every));
 }
@@ -25,13 +25,13 @@ static inline double tc_rate_along_cosine(double start, double end, double t) {
   return end + (start - end) * (1 + cos(3.14159265358979323846 * t)) / 2;
 }
 
-/* From rate to `least` in `steps` >= 1, and further along the cosine behind them: CosineAnnealingLR.
+/* From rate to `least` in `steps` >= 1, and on along the cosine after them: CosineAnnealingLR.
  * Loshchilov and Hutter, SGDR: Stochastic gradient descent with warm restarts, 2017, without restarts. */
 static inline double tc_rate_cosine(double rate, int64_t step, int64_t steps, double least) {
   return tc_rate_along_cosine(rate, least, (double)(step - 1) / (double)steps);
 }
 
-/* From `from` times the rate to `to` times the rate in `steps` >= 1, which then stays: LinearLR.  A warm-up has
+/* From `from` times the rate to `to` times the rate in `steps` >= 1, and constant after them: LinearLR.  A warm-up has
  * to = 1. */
 static inline double tc_rate_linear(double rate, int64_t step, int64_t steps, double from,
                                     double to) {

@@ -1,8 +1,9 @@
 /* statistics.h - medians and quantiles, positions in sorted rows, histograms and distances, written with the functions of
  * tcompile.h: docs/programming-model.md lists them.
  *
- * In a compiled function they are captured as what stands there.  Called from elsewhere they run op by op.  Arguments that do not
- * fit are an error (TC_ERROR_ARGUMENT), with NULL.  An axis may be negative; keepdim leaves it with size 1; index may be NULL. */
+ * In a compiled function they are inlined.  Called from elsewhere they run op by op.  Shapes or numbers that a function does not
+ * take are an error (TC_ERROR_ARGUMENT), with NULL.  An axis may be negative; keepdim leaves it with size 1; index may be
+ * NULL. */
 #ifndef TCOMPILE_STATISTICS_H
 #define TCOMPILE_STATISTICS_H
 
@@ -37,8 +38,8 @@ static inline tc_tensor *tc_kthvalue(const tc_tensor *x, int64_t k, int axis, bo
   return y;
 }
 
-/* The median along an axis, of an even number of elements the lower of the two in the middle, and to *index where it lies, i64.  NaN
- * where one element is.  torch.median.  Errors: an axis without elements. */
+/* The median along an axis, of an even number of elements the lower of the two in the middle, and to *index where it lies,
+ * i64.  NaN where one element is.  torch.median.  Errors: an axis without elements. */
 static inline tc_tensor *tc_median(const tc_tensor *x, int axis, bool keepdim, tc_tensor **index) {
   tc_tensor *y = NULL, *place = NULL, *most_at = NULL;
   if (index) *index = NULL;
@@ -77,9 +78,9 @@ static inline tc_tensor *tc_quantile(const tc_tensor *x, double q, int axis, boo
 
 /* ---- positions in sorted rows ------------------------------------------------------------------------ */
 
-/* How many elements of a row are below each value (right: or equal to it), i64 of the shape of the values: where they keep the row
- * in ascending order.  sorted[N] with values of any shape, or sorted[..,N] with values[..,M].  NaN is behind all.  Each value
- * is compared with each element.  torch.searchsorted, and with sorted[N] torch.bucketize. */
+/* How many elements of a row are below each value (right: or equal to it), i64 of the shape of the values: where they keep
+ * the row in ascending order.  sorted[N] with values of any shape, or sorted[..,N] with values[..,M].  NaN is above all
+ * others.  Each value is compared with each element.  torch.searchsorted, and with sorted[N] torch.bucketize. */
 static inline tc_tensor *tc_searchsorted(const tc_tensor *sorted, const tc_tensor *value, bool right) {
   tc_tensor *y = NULL;
   if (!sorted || !value) return NULL;
@@ -130,7 +131,7 @@ static inline tc_tensor *tc_histc(const tc_tensor *x, int64_t n, double low, dou
 
 /* ---- distances --------------------------------------------------------------------------------------- */
 
-/* The p-norms of all differences of rows of floating a[..,N,D] and b[..,M,D]: [..,N,M].  torch.cdist, there p is 2. */
+/* The p-norms of all differences of rows of floating a[..,N,D] and b[..,M,D]: [..,N,M].  torch.cdist, whose default p is 2. */
 static inline tc_tensor *tc_cdist(const tc_tensor *a, const tc_tensor *b, double p) {
   tc_tensor *y = NULL;
   if (!a || !b) return NULL;

@@ -165,7 +165,8 @@ static int by_depth(const void *a, const void *b) {
   return depth ? depth : order(x->found, y->found);
 }
 
-/* The last level first, in it ops in front of those that are alone, and devices in front of the CPU, whose C scalars they read. */
+/* The last level first, in it ops in front of those that are alone, and devices in front of the CPU, whose C scalars they
+ * read. */
 static int by_subgraph(const void *a, const void *b) {
   const place *x = a, *y = b;
   const int level = order(y->op->level, x->op->level);

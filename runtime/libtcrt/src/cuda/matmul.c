@@ -128,7 +128,8 @@ static problem problem_of(const tcrt_cuda_mm *mm) {
   p.lda = mm->lda, p.ldb = mm->ldb, p.ldc = mm->ldc;
   p.step_a = mm->step_a, p.step_b = mm->step_b, p.step_c = mm->step_c;
   p.align_a = alignment(mm->a), p.align_b = alignment(mm->b), p.align_c = alignment(mm->c);
-  p.dtype = mm->dtype, p.dtype_c = mm->wide_c ? TC_F32 : mm->dtype, p.transposed_a = mm->transposed_a, p.transposed_b = mm->transposed_b;
+  p.dtype = mm->dtype, p.dtype_c = mm->wide_c ? TC_F32 : mm->dtype;
+  p.transposed_a = mm->transposed_a, p.transposed_b = mm->transposed_b;
   p.epilogue = mm->epilogue, p.tf32 = mm->tf32, p.bias = mm->bias != NULL;
   return p;
 }

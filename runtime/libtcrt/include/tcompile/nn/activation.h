@@ -1,5 +1,6 @@
 /* activation.h - activations beyond tcompile/elementwise.h, which has relu, relu6, silu, gelu, gelu_tanh, softplus, mish,
- * hardswish and hardsigmoid, and tcompile.h, which has leaky_relu, elu, softmax and log_softmax.  x is floating; results have its dtype. */
+ * hardswish and hardsigmoid, and tcompile.h, which has leaky_relu, elu, softmax and log_softmax.  x is floating; results have
+ * its dtype. */
 #ifndef TCOMPILE_NN_ACTIVATION_H
 #define TCOMPILE_NN_ACTIVATION_H
 
@@ -14,21 +15,21 @@ static inline tc_tensor *tc_threshold(const tc_tensor *x, double threshold, doub
   return y;
 }
 
-/* x between low and high, which there are -1 and 1. */
+/* x clamped to [low, high]; default -1 and 1. */
 static inline tc_tensor *tc_hardtanh(const tc_tensor *x, double low, double high) {
   tc_tensor *y = NULL;
   TC_SCOPE y = tc_keep(tc_minimum_s(tc_maximum_s(x, low), high));
   return y;
 }
 
-/* x where |x| > lambda, else 0; there 0.5. */
+/* x where |x| > lambda, else 0; default 0.5. */
 static inline tc_tensor *tc_hardshrink(const tc_tensor *x, double lambda) {
   tc_tensor *y = NULL;
   TC_SCOPE y = tc_keep(tc_masked_fill(x, tc_le_s(tc_abs(x), lambda), 0));
   return y;
 }
 
-/* x - lambda, or x + lambda, where that has the sign of x, else 0; there 0.5.  lambda >= 0. */
+/* x - lambda where x > lambda, x + lambda where x < -lambda, else 0; default 0.5.  lambda >= 0. */
 static inline tc_tensor *tc_softshrink(const tc_tensor *x, double lambda) {
   tc_tensor *y = NULL;
   if (!(lambda >= 0)) return TC_NN_FAIL("tc_softshrink: lambda is %g", lambda);
@@ -57,7 +58,7 @@ static inline tc_tensor *tc_logsigmoid(const tc_tensor *x) {
   return y;
 }
 
-/* max(0, x) + min(0, alpha (exp(x / alpha) - 1)), alpha not 0, there 1.  Barron, Continuously differentiable exponential linear
+/* max(0, x) + min(0, alpha (exp(x / alpha) - 1)), alpha not 0, default 1.  Barron, Continuously differentiable exponential linear
  * units, 2017. */
 static inline tc_tensor *tc_celu(const tc_tensor *x, double alpha) {
   tc_tensor *y = NULL;
@@ -69,7 +70,8 @@ static inline tc_tensor *tc_celu(const tc_tensor *x, double alpha) {
   return y;
 }
 
-/* 1.0507 elu(x, 1.6733): of a normal x, mean and variance stay.  Klambauer et al., Self-normalizing neural networks, 2017. */
+/* 1.0507 elu(x, 1.6733), which keeps mean 0 and variance 1 of a normal x.  Klambauer et al., Self-normalizing neural
+ * networks, 2017. */
 static inline tc_tensor *tc_selu(const tc_tensor *x) {
   tc_tensor *y = NULL;
   TC_SCOPE y = tc_keep(tc_mul_s(tc_elu(x, 1.6732632423543772848170429916717), 1.0507009873554804934193349852946));
@@ -77,7 +79,7 @@ static inline tc_tensor *tc_selu(const tc_tensor *x) {
 }
 
 /* x where x > 0, else weight x, with one weight or, [C], one for each element of axis 1 (of rank 1: axis 0).  He, Zhang, Ren and
- * Sun, Delving deep into rectifiers, 2015.  Errors: as many weights as that axis has no elements. */
+ * Sun, Delving deep into rectifiers, 2015.  Errors: weights that are neither one nor as many as the axis has elements. */
 static inline tc_tensor *tc_prelu(const tc_tensor *x, const tc_tensor *weight) {
   tc_tensor *y = NULL;
   if (!x || !weight) return NULL;
@@ -99,9 +101,9 @@ static inline tc_tensor *tc_softmin(const tc_tensor *x, int axis) {
   return y;
 }
 
-/* softmax((x + g) / tau) with g = -log(-log(u)) of uniform u: a sample of a category, in parts.  hard: 1 at its largest part
- * and 0 elsewhere, with the gradient of the parts.  tau > 0.  Jang, Gu and Poole, Categorical reparameterization with
- * Gumbel-softmax, 2017.  generator NULL: that of the thread. */
+/* softmax((x + g) / tau) along an axis with g = -log(-log(u)) of uniform u: a relaxed sample of a category.  hard: 1 at its
+ * largest element and 0 elsewhere, with the gradient of the relaxed sample (straight-through).  tau > 0.  Jang, Gu and Poole,
+ * Categorical reparameterization with Gumbel-softmax, 2017.  generator NULL: that of the thread. */
 static inline tc_tensor *tc_gumbel_softmax(const tc_tensor *x, double tau, bool hard, int axis, tc_generator *generator) {
   tc_tensor *y = NULL;
   if (!x) return NULL;

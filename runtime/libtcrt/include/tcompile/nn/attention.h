@@ -1,21 +1,21 @@
-/* attention.h - attention, written out, and rotary positions.
+/* attention.h - scaled dot-product attention, and rotary position embeddings.
  *
  *   tc_tensor *y = tc_attention(q, k, v, (tc_attention_options){.causal = true});
  *
- * In a compiled function the whole is one kernel, and no array has the scores (docs/programming-model.md). */
+ * In a compiled function it is one kernel that holds no matrix of scores (docs/programming-model.md). */
 #ifndef TCOMPILE_NN_ATTENTION_H
 #define TCOMPILE_NN_ATTENTION_H
 
 #include <tcompile/nn/common.h>
 
-/* Zeros and NULLs stand for what is not wanted.  Query i stands at place offset + i, key j at place j. */
+/* Zeros and NULLs leave out what is not wanted.  Query i is at position offset + i, key j at position j. */
 typedef struct tc_attention_options {
   double scale;             /* of the scores; 0: 1 / sqrt(D) */
-  bool causal;              /* keys behind the query are hidden */
-  int64_t offset;           /* of the first query; S - T where keys of earlier steps are kept */
-  int64_t window;           /* keys that are `window` places or more away are hidden; 0: none */
-  const tc_tensor *lengths; /* i32|i64[B]: keys from there on are hidden; with q[B,H,T,D] */
-  const tc_tensor *mask;    /* bool, broadcast to [B,H,T,S]: where it is false, the key is hidden */
+  bool causal;              /* keys at later positions than the query are masked */
+  int64_t offset;           /* of the first query; S - T with a cache of keys of earlier steps */
+  int64_t window;           /* keys that are `window` positions or more away are masked; 0: none */
+  const tc_tensor *lengths; /* i32|i64[B]: keys at positions from it on are masked; with q[B,H,T,D] */
+  const tc_tensor *mask;    /* bool, broadcast to [B,H,T,S]: where it is false, the key is masked */
   const tc_tensor *bias;    /* floating, broadcast to [B,H,T,S]: added to the scores, of which it should have the dtype */
   const tc_tensor *slopes;  /* floating[H]: slope (key - query) is added, ALiBi: tc_alibi_slopes */
   double softcap;           /* c tanh(score / c) in place of a score; 0: none */
@@ -24,7 +24,7 @@ typedef struct tc_attention_options {
   bool empty_is_zero;       /* queries that see no key give 0, as in PyTorch, at the cost of another kernel; else NaN */
 } tc_attention_options;
 
-/* Places of queries, [T,1], and keys, [S]. */
+/* Positions of queries, [T,1], and keys, [S]. */
 static inline tc_tensor *tc_nn_queries(const tc_tensor *q, int64_t offset, tc_dtype dtype) {
   return tc_reshape(tc_arange(tc_size(q, -2), (double)offset, 1, dtype), TC_DIMS(tc_size(q, -2), 1));
 }
@@ -51,7 +51,7 @@ static inline const tc_tensor *tc_attention_seen(const tc_tensor *q, const tc_te
   return seen;
 }
 
-/* What hidden keys get in place of a score: -infinity, so that they have no weight; of queries that see none, where
+/* What masked keys get in place of a score: -infinity, so that they have no weight; of queries that see none, where
  * some[..,T,1] is not NULL and false, 0, so that weights and gradients are numbers. */
 static inline tc_tensor *tc_attention_hidden(const tc_tensor *scores, const tc_tensor *seen, const tc_tensor *some) {
   const tc_dtype d = tc_dtype_of(scores);
@@ -109,7 +109,7 @@ static inline bool tc_attention_checked(const tc_tensor *q, const tc_tensor *k, 
 
 /* softmax(q k^T scale) v along keys: q[..,H,T,D], k[..,G,S,D], v[..,G,S,E], of one floating dtype, give [..,H,T,E].  G
  * divides H: query heads i H/G, ..., (i + 1) H/G - 1 see head i of keys and values (G = 1: multi-query).  Scores are capped,
- * then biased, then hidden.  A query that sees no key is NaN, or 0 (empty_is_zero).  Errors: axes, heads, dropout outside
+ * then biased, then masked.  A query that sees no key is NaN, or 0 (empty_is_zero).  Errors: axes, heads, dropout outside
  * of [0, 1).  Inside of TC_AUTOCAST it is a product: q, k and v have the dtype of the scope.
  * Vaswani et al., Attention is all you need, 2017; Shazeer, Fast transformer decoding, 2019; Ainslie et al., GQA, 2023;
  * Press, Smith and Lewis, Train short, test long (ALiBi), 2022; as scaled_dot_product_attention of PyTorch. */
@@ -141,9 +141,10 @@ static inline tc_tensor *tc_alibi_slopes(int64_t heads) {
   return y;
 }
 
-/* ---- rotary positions ------------------------------------------------------------------------ */
+/* ---- rotary position embeddings ------------------------------------------------------------------------ */
 
-/* The angles of the places first, ..., first + n - 1: cos(place base^(-2i/d)), i < d/2, f32[n,d/2], and to *sines their sines. */
+/* Of positions first, ..., first + n - 1: cos(position base^(-2i/d)), i < d/2, f32[n,d/2], and to *sines the sines.  d is
+ * even. */
 static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, double base, tc_tensor **sines) {
   tc_tensor *y = NULL;
   *sines = NULL;
@@ -158,7 +159,7 @@ static inline tc_tensor *tc_rope_tables(int64_t n, int64_t first, int64_t d, dou
   return y;
 }
 
-/* x[..,T,D], each pair of whose elements is turned by the angle of its place: (a, b) becomes (a cos - b sin, b cos + a sin).
+/* x[..,T,D], each pair of whose elements is rotated by the angle of its position: (a, b) becomes (a cos - b sin, b cos + a sin).
  * Pairs are elements i and i + D/2 (GPT-NeoX, Llama as of Hugging Face), or, interleaved, 2i and 2i + 1 (GPT-J, the paper).
  * cosines and sines broadcast to [..,T,D/2] (tc_rope_tables); 16-bit x is computed in their dtype and rounded at the end.
  * Su et al., RoFormer: Enhanced transformer with rotary position embedding, 2021. */

@@ -1,4 +1,4 @@
-/* fold.h - windows as columns, and columns added up to images, channels first: x[N,C,D1..Dk].
+/* fold.h - im2col and its adjoint col2im, channels first: x[N,C,D1..Dk].
  *
  * stride, padding, dilation: one number for all of one to three axes, or one for each. */
 #ifndef TCOMPILE_NN_FOLD_H

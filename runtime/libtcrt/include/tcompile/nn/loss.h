@@ -6,7 +6,7 @@
  * Operands of a loss broadcast; the last argument says what is returned: the loss of each element (TC_NONE), their mean or
  * their sum, of rank 0.  Operands are floating; 16-bit ones are computed in f32, and results have the dtype of the first one,
  * or inside of TC_AUTOCAST that in which they are computed.
- * Formulas and defaults named are those of PyTorch. */
+ * Formulas are those of PyTorch, and so is what is called default. */
 #ifndef TCOMPILE_NN_LOSS_H
 #define TCOMPILE_NN_LOSS_H
 
@@ -36,7 +36,7 @@ static inline tc_tensor *tc_l1(const tc_tensor *x, const tc_tensor *target, tc_r
   return y;
 }
 
-/* d^2 / 2 where |d| = |x - target| is less than delta, else delta (|d| - delta / 2).  delta > 0, there 1.
+/* d^2 / 2 where |d| = |x - target| is less than delta, else delta (|d| - delta / 2).  delta > 0, default 1.
  * Huber, Robust estimation of a location parameter, 1964. */
 static inline tc_tensor *tc_huber(const tc_tensor *x, const tc_tensor *target, double delta, tc_reduction r) {
   tc_tensor *y = NULL;
@@ -49,7 +49,7 @@ static inline tc_tensor *tc_huber(const tc_tensor *x, const tc_tensor *target, d
   return y;
 }
 
-/* d^2 / (2 beta) where |d| = |x - target| is less than beta, else |d| - beta / 2.  beta >= 0, there 1.
+/* d^2 / (2 beta) where |d| = |x - target| is less than beta, else |d| - beta / 2.  beta >= 0, default 1.
  * Girshick, Fast R-CNN, 2015. */
 static inline tc_tensor *tc_smooth_l1(const tc_tensor *x, const tc_tensor *target, double beta, tc_reduction r) {
   tc_tensor *y = NULL;
@@ -92,7 +92,7 @@ static inline tc_tensor *tc_bce_with_logits_weighted(const tc_tensor *x, const t
 }
 
 /* tc_bce_with_logits of x and t in {0, 1}, times (1 - p)^gamma, where p is the probability of t, and times alpha for t = 1,
- * 1 - alpha for t = 0 (alpha < 0: 1 for both).  There alpha is 0.25 and gamma 2.
+ * 1 - alpha for t = 0 (alpha < 0: 1 for both).  Default alpha 0.25 and gamma 2.
  * Lin, Goyal, Girshick, He and Dollar, Focal loss for dense object detection, 2017; as sigmoid_focal_loss of torchvision. */
 static inline tc_tensor *tc_sigmoid_focal(const tc_tensor *x, const tc_tensor *target, double alpha, double gamma,
                                           tc_reduction r) {
@@ -125,7 +125,7 @@ static inline tc_tensor *tc_kl_div(const tc_tensor *x, const tc_tensor *target, 
   return y;
 }
 
-/* exp(x) - t x of logarithms x of the rates, or without log_input (there true) x - t log(x + eps) of rates x; full adds
+/* exp(x) - t x of logarithms x of the rates, or without log_input (default true) x - t log(x + eps) of rates x; full adds
  * Stirling's t log t - t + log(2 pi t) / 2 where t > 1. */
 static inline tc_tensor *tc_poisson_nll(const tc_tensor *x, const tc_tensor *target, bool log_input, bool full, double eps,
                                         tc_reduction r) {
@@ -267,7 +267,7 @@ static inline tc_tensor *tc_multi_margin(const tc_tensor *x, const tc_tensor *ta
 
 /* ---- of signs ---------------------------------------------------------------------------------- */
 
-/* x where target is 1, else (-1) max(0, margin - x).  There margin is 1. */
+/* x where target is 1, else (-1) max(0, margin - x); default margin 1. */
 static inline tc_tensor *tc_hinge_embedding(const tc_tensor *x, const tc_tensor *target, double margin, tc_reduction r) {
   tc_tensor *y = NULL;
   TC_SCOPE {
@@ -277,7 +277,7 @@ static inline tc_tensor *tc_hinge_embedding(const tc_tensor *x, const tc_tensor 
   return y;
 }
 
-/* max(0, margin - target (a - b)): a should be larger where target is 1, b where it is -1.  There margin is 0. */
+/* max(0, margin - target (a - b)): a should be larger where target is 1, b where it is -1.  Default margin 0. */
 static inline tc_tensor *tc_margin_ranking(const tc_tensor *a, const tc_tensor *b, const tc_tensor *target, double margin,
                                            tc_reduction r) {
   tc_tensor *y = NULL;
@@ -297,7 +297,7 @@ static inline tc_tensor *tc_soft_margin(const tc_tensor *x, const tc_tensor *tar
 
 /* ---- distances --------------------------------------------------------------------------------- */
 
-/* a b / (max(|a|, eps) max(|b|, eps)) along an axis, which is dropped.  There axis is 1 and eps 1e-8. */
+/* a b / (max(|a|, eps) max(|b|, eps)) along an axis, which is dropped.  Default axis 1, eps 1e-8. */
 static inline tc_tensor *tc_cosine_similarity(const tc_tensor *a, const tc_tensor *b, int axis, double eps) {
   tc_tensor *y = NULL;
   TC_SCOPE {
@@ -311,7 +311,7 @@ static inline tc_tensor *tc_cosine_similarity(const tc_tensor *a, const tc_tenso
   return y;
 }
 
-/* The p-norm of a - b + eps along the last axis, kept with keepdim.  There p is 2 and eps 1e-6. */
+/* The p-norm of a - b + eps along the last axis, kept with keepdim.  Default p 2, eps 1e-6. */
 static inline tc_tensor *tc_pairwise_distance(const tc_tensor *a, const tc_tensor *b, double p, double eps, bool keepdim) {
   tc_tensor *y = NULL;
   TC_SCOPE {
@@ -321,7 +321,7 @@ static inline tc_tensor *tc_pairwise_distance(const tc_tensor *a, const tc_tenso
   return y;
 }
 
-/* x / max(|x|, eps), with the p-norm along an axis.  There p is 2, axis 1 and eps 1e-12. */
+/* x / max(|x|, eps), with the p-norm along an axis.  Default p 2, axis 1, eps 1e-12. */
 static inline tc_tensor *tc_normalize(const tc_tensor *x, double p, int axis, double eps) {
   tc_tensor *y = NULL;
   TC_SCOPE {
@@ -343,7 +343,7 @@ static inline tc_tensor *tc_cosine_embedding(const tc_tensor *a, const tc_tensor
 }
 
 /* max(0, d(a,p) - d(a,n) + margin) with tc_pairwise_distance of p-norms; with swap, d(p,n) in place of d(a,n) where that is
- * smaller.  There margin is 1, p 2, eps 1e-6.  Balntas, Riba, Ponsa and Mikolajczyk, Learning local feature
+ * smaller.  Default margin 1, p 2, eps 1e-6.  Balntas, Riba, Ponsa and Mikolajczyk, Learning local feature
  * descriptors with triplets, 2016. */
 static inline tc_tensor *tc_triplet_margin(const tc_tensor *anchor, const tc_tensor *positive, const tc_tensor *negative,
                                            double margin, double p, double eps, bool swap, tc_reduction r) {

@@ -2,7 +2,7 @@
  * tc_batch_norm.
  *
  * x is floating; 16-bit x is computed in f32 and rounded at the end.  weight and bias may be NULL.  Variances are of all elements
- * (/ n).  Errors: axes, groups that do not divide the channels; shapes that do not broadcast. */
+ * (/ n).  Errors: too few axes, groups that do not divide the channels, shapes that do not broadcast. */
 #ifndef TCOMPILE_NN_NORM_H
 #define TCOMPILE_NN_NORM_H
 

@@ -5,8 +5,8 @@
  * size, stride, padding, dilation: one number for all axes, or one for each.  A stride of TC_EMPTY_LIST is the size: windows lie
  * side by side.  Windows of one axis are i stride - padding + j dilation, j < size; there are
  * (D + 2 padding - dilation (size - 1) - 1) / stride + 1 of them, rounded up with ceil_mode, where windows that begin
- * behind x and its padding in front are left out; as in PyTorch.  Errors of all: axes, lists of another length, numbers
- * that are none of windows, padding of more than half a window, windows that are larger than x. */
+ * after the last element of x are left out; as in PyTorch.  Errors of all: axes, lists of another length, sizes, strides
+ * or dilations less than 1, padding of more than half a window, windows that are larger than x and its padding. */
 #ifndef TCOMPILE_NN_POOL_H
 #define TCOMPILE_NN_POOL_H
 
@@ -167,8 +167,8 @@ static inline tc_tensor *tc_pool_count(const tc_tensor *x, const tc_tensor *sums
   return tc_nn_along(tc_sub(end, tc_maximum_s(first, (double)-edge)), 2 + i, tc_rank(x));
 }
 
-/* The mean of each window, of floating x: of what it has of x and, with include_padding (PyTorch's count_include_pad, there
- * true by default), zeros beside.  What ceil_mode adds behind that is not counted. */
+/* The mean of each window, of floating x: of what it has of x and, with include_padding (PyTorch's count_include_pad,
+ * default true), zeros beside.  What ceil_mode adds behind that is not counted. */
 static inline tc_tensor *tc_avg_pool(const tc_tensor *x, tc_ints size, tc_ints stride, tc_ints padding, bool ceil_mode,
                                      bool include_padding) {
   tc_tensor *y = NULL;

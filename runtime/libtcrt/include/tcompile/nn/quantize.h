@@ -3,9 +3,9 @@
  *   tc_tensor *scale, *q = tc_quantize_per_channel(w, &scale);              // once: i8[O,I], f32[O]
  *   tc_tensor *y = tc_linear_int8(x, q, scale, bias);                       // x[..,I] of any floating dtype
  *
- * Written with the functions of tcompile.h.  In a compiled function no array has the weights in another form than they are
- * stored in: the product converts them as it reads them, and scales of channels are a part of its epilogue.  Weights written
- * out, tc_linear(x, tc_mul(tc_cast(q, TC_F32), tc_unsqueeze(scale, -1)), NULL), are the same there. */
+ * Written with the functions of tcompile.h.  In a compiled function the weights stay in the form that they are stored in: the
+ * product converts them as it packs them, and scales of channels are a part of its epilogue.  The same is made of
+ * tc_linear(x, tc_mul(tc_cast(q, TC_F32), tc_unsqueeze(scale, -1)), NULL). */
 #ifndef TCOMPILE_NN_QUANTIZE_H
 #define TCOMPILE_NN_QUANTIZE_H
 
@@ -135,10 +135,10 @@ static inline tc_tensor *tc_requantize(const tc_tensor *sum, const tc_tensor *mu
 
 /* ---- 4 bits ------------------------------------------------------------------------------------ */
 
-/* Weights w[O,I], floating, in groups of `group` elements along I, which `group` divides, even: two values in a byte, u8[O,I/group,
- * group/2].  Byte j of a group has its element j in the low half and element j + group/2 in the high one, as in GGUF's Q4_0 and
- * Q4_1.  w is near (v - zero) scale with values v from 0 to 15.  *scale is f32[O,I/group]; zero NULL: zero points are 8
- * (symmetric), else *zero is f32[O,I/group], of whole numbers. */
+/* Weights w[O,I], floating, in groups of `group` elements along I, which `group` divides, even: two values in a byte,
+ * u8[O,I/group,group/2].  Byte j of a group has its element j in the low half and element j + group/2 in the high one, as in
+ * GGUF's Q4_0 and Q4_1.  w is near (v - zero) scale with values v from 0 to 15.  *scale is f32[O,I/group]; zero NULL: zero
+ * points are 8 (symmetric), else *zero is f32[O,I/group], of whole numbers. */
 static inline tc_tensor *tc_quantize_int4(const tc_tensor *w, int64_t group, tc_tensor **scale, tc_tensor **zero) {
   tc_tensor *q = NULL;
   *scale = NULL;

@@ -1,7 +1,8 @@
 /* recurrent.h - recurrent networks: cells, and layers over sequences.
  *
- * Weights are PyTorch's: w_ih[gates H, I], w_hh[gates H, H], b_ih[gates H] and b_hh[gates H], the biases both there or both
- * NULL; gates one after the other: 1 (RNN), r z n (GRU), i f g o (LSTM).  Sequences are x[T,N,I], time first; states [N,H].
+ * Weights are PyTorch's: w_ih[gates H, I], w_hh[gates H, H], b_ih[gates H] and b_hh[gates H], both biases or
+ * none (NULL); gates one after the other: 1 (RNN), r z n (GRU), i f g o (LSTM).  Sequences are x[T,N,I], time first; states
+ * [N,H].
  *
  * The products of a layer with x are one product for all steps.  In a compiled function a layer is a part of the graph where
  * T is known at build time and the steps fit into it (docs/capture.md: some 100 of an LSTM); otherwise write the loop over

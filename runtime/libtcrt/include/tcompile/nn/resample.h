@@ -1,4 +1,4 @@
-/* resample.h - padding by what is there, other sizes of images, and images read at computed places; channels first,
+/* resample.h - padding with elements of x, interpolation to other sizes, and sampling at computed positions; channels first,
  * x[N,C,D1..Dk]. */
 #ifndef TCOMPILE_NN_RESAMPLE_H
 #define TCOMPILE_NN_RESAMPLE_H
@@ -56,7 +56,7 @@ static inline tc_tensor *tc_pad_reflect(const tc_tensor *x, tc_ints before, tc_i
 static inline tc_tensor *tc_pad_replicate(const tc_tensor *x, tc_ints before, tc_ints after) {
   return tc_pad_by("tc_pad_replicate", x, before, after, TC_PAD_REPLICATE);
 }
-/* With x going on from its other end: b c | a b c | a b; numbers are the size at most. */
+/* With x repeated: b c | a b c | a b; numbers are at most the size. */
 static inline tc_tensor *tc_pad_circular(const tc_tensor *x, tc_ints before, tc_ints after) {
   return tc_pad_by("tc_pad_circular", x, before, after, TC_PAD_CIRCULAR);
 }
@@ -122,9 +122,10 @@ static inline tc_tensor *tc_resample_cubic(const tc_tensor *x, int axis, int64_t
   return y;
 }
 
-/* x[N,C,D1..Dk] with other sizes, k from 1 to 3: [N,C,size...].  align_corners: the first and last elements stay where they are
- * (of TC_LINEAR and TC_CUBIC; else ends of axes do).  Axes are treated one after the other; x is floating but for the
- * nearest, and 16-bit x is computed in f32.  Errors: axes, sizes.  As interpolate of PyTorch with `size`. */
+/* x[N,C,D1..Dk] with other sizes, k from 1 to 3: [N,C,size...].  align_corners, of TC_LINEAR and TC_CUBIC: the centres of the
+ * first and last elements stay where they are, else the edges of the axes do.  Axes are treated one after the other; x is
+ * floating but for the nearest, and 16-bit x is computed in f32.  Errors: axes, sizes.  As interpolate of PyTorch with
+ * `size`. */
 static inline tc_tensor *tc_interpolate(const tc_tensor *x, tc_ints size, tc_interpolation mode, bool align_corners) {
   const int axes = tc_rank(x) - 2;
   tc_tensor *y = NULL;
@@ -185,7 +186,7 @@ static inline tc_tensor *tc_upsample(const tc_tensor *x, tc_ints factor, tc_inte
   return y;
 }
 
-/* ---- computed places --------------------------------------------------------------------------- */
+/* ---- computed positions --------------------------------------------------------------------------- */
 
 /* The coordinates of `size` elements of an axis: [size]. */
 static inline tc_tensor *tc_grid_axis(int64_t size, bool align_corners, tc_dtype dtype) {

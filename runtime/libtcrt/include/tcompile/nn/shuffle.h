@@ -1,4 +1,4 @@
-/* shuffle.h - channels that become places and back, and transposed convolutions, channels first: x[N,C,D1..Dk]. */
+/* shuffle.h - pixel shuffle, channel shuffle and transposed convolutions, channels first: x[N,C,D1..Dk]. */
 #ifndef TCOMPILE_NN_SHUFFLE_H
 #define TCOMPILE_NN_SHUFFLE_H
 
@@ -111,7 +111,7 @@ static inline const tc_tensor *tc_transposed_padded(const tc_tensor *w, int axis
   return behind ? tc_pad(w, none, after, 0) : w;
 }
 
-/* The weights of that convolution: [groups O s1..sk, C/groups, A1..Ak] of w[C,O,K1..Kk], turned round. */
+/* The weights of that convolution: [groups O s1..sk, C/groups, A1..Ak] of w[C,O,K1..Kk], flipped along all axes. */
 static inline tc_tensor *tc_transposed_weights(const tc_tensor *w, tc_ints stride, tc_ints dilation, int64_t groups) {
   const int rank = tc_rank(w);
   tc_ints axes = TC_EMPTY_LIST;
