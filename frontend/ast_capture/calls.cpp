@@ -11,7 +11,6 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::StringRef;
 
-static const size_t max_frames = 64; // of calls in calls (a message says so)
 static const int max_ops = 10000;    // of a segment: the time to compile it stays bearable
 
 // ---- the table ----------------------------------------------------------------------------------
@@ -580,20 +579,34 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee, con
              : name + " calls itself, and where that ends is not known at build time; use a loop");
     return {};
   }
-  std::vector<Value> arguments;
-  for (unsigned i = 0; i < given && !failed; i++) {
-    const bool reference = callee->getParamDecl(i)->getType()->isReferenceType();
-    const Expr *argument = e->getArg(first + i);
-    auto place = reference ? refer(argument) : std::nullopt;
-    arguments.push_back(place ? Value::of(Value::Pointer, *place) : evaluate(argument));
-  }
+  std::vector<Value> arguments = values_of(callee, {e->getArgs() + first, given});
   if (failed || !check_declared(callee, arguments, e)) return {};
   return call_body(e, callee, std::move(arguments), self);
 }
 
+// Arguments for the parameters; for C++'s references pointers to what they name.
+std::vector<Value> Evaluator::values_of(const FunctionDecl *callee, llvm::ArrayRef<const Expr *> given) {
+  std::vector<Value> arguments;
+  for (unsigned i = 0; i < given.size() && !failed; i++) {
+    const bool reference = callee->getParamDecl(i)->getType()->isReferenceType();
+    auto place = reference ? refer(given[i]) : std::nullopt;
+    arguments.push_back(place ? Value::of(Value::Pointer, *place) : evaluate(given[i]));
+  }
+  return arguments;
+}
+
 // The body of a function, for these arguments; those of C++'s references are pointers to what they name.
-Value Evaluator::call_body(const CallExpr *e, const FunctionDecl *callee,
+Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee,
                            std::vector<Value> arguments, const Value &self) {
+  enter(callee, std::move(arguments), self);
+  execute(callee->getBody());
+  Value returned = leave(e);
+  if (!failed && returned.kind == Value::Unset && !callee->getReturnType()->isVoidType())
+    fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' ends without a result");
+  return returned;
+}
+
+void Evaluator::enter(const FunctionDecl *callee, std::vector<Value> arguments, const Value &self) {
   Frame frame;
   frame.function = callee;
   frame.self = self;
@@ -604,17 +617,19 @@ Value Evaluator::call_body(const CallExpr *e, const FunctionDecl *callee,
     else frame.variables[parameter] = new_slot(std::move(arguments[i]));
   }
   frames.push_back(std::move(frame));
-  execute(callee->getBody());
-  Value returned = frames.back().returned;
+}
+
+// The end of the function that the expression called: what it returned.
+Value Evaluator::leave(const Expr *call) {
+  const FunctionDecl *callee = frames.back().function;
+  Value returned = std::move(frames.back().returned);
   frames.pop_back();
   if (failed && frames.size() == 1)
     obstacle.notes.push_back({TC_NOTE,
-                              e->getExprLoc(),
+                              call->getExprLoc(),
                               "'" + callee->getNameAsString() + "' is called here",
                               {},
                               {}});
-  if (!failed && returned.kind == Value::Unset && !callee->getReturnType()->isVoidType())
-    fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' ends without a result");
   return returned;
 }
 

@@ -189,7 +189,6 @@ private:
   Value evaluate(const clang::Expr *e);
   Value evaluate_one(const clang::Expr *e);
   Value evaluate_block(const clang::StmtExpr *e);
-  Value evaluate_construction(const clang::CXXConstructExpr *e);
   Value evaluate_this(const clang::CXXThisExpr *e);
   Value evaluate_unary(const clang::UnaryOperator *e);
   Value evaluate_binary(const clang::BinaryOperator *e);
@@ -261,6 +260,12 @@ private:
   tc_ref late_call(llvm::StringRef name, const std::vector<Scalar> &arguments,
                    clang::QualType type);
 
+  // constructors.cpp
+  Value evaluate_construction(const clang::CXXConstructExpr *e);
+  Value construct(const clang::CXXConstructExpr *e, const clang::CXXConstructorDecl *constructor);
+  void set_member(const clang::CXXCtorInitializer *init, const Place &object);
+  Value evaluate_member_default(const clang::CXXDefaultInitExpr *e);
+
   // calls.cpp
   Value evaluate_call(const clang::CallExpr *e);
   Value result_of_several(tc_ref ref, size_t i, const clang::CallExpr *e);
@@ -279,7 +284,10 @@ private:
   Value object_of_call(const clang::Expr *object);
   Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee,
                      const Value &self = {});
-  Value call_body(const clang::CallExpr *e, const clang::FunctionDecl *callee,
+  std::vector<Value> values_of(const clang::FunctionDecl *callee, llvm::ArrayRef<const clang::Expr *> given);
+  void enter(const clang::FunctionDecl *callee, std::vector<Value> arguments, const Value &self);
+  Value leave(const clang::Expr *call);
+  Value call_body(const clang::Expr *e, const clang::FunctionDecl *callee,
                   std::vector<Value> arguments, const Value &self = {});
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
   std::optional<Tensor> as_tensor(Value v, const clang::Expr *e);
@@ -558,6 +566,7 @@ bool may_alias(clang::ASTContext &context, const Place &a, const Place &b);
 
 // Nesting that the stack of the capturing thread holds (see driver/job.cpp).
 inline constexpr int max_depth = 10000;
+inline constexpr size_t max_frames = 64; // of calls in calls (a message says so)
 
 const clang::Expr *array_of(const clang::Expr *list);     // behind a tc_tensor_list
 std::vector<tc_dim> full_attributes(const tc_type &type); // of OP_FULL
@@ -570,6 +579,7 @@ Named named_number(clang::ASTContext &context, const clang::FunctionDecl *functi
                    const Reading &reading, llvm::StringRef path);
 std::string bare(llvm::StringRef text); // without the parentheses around it
 bool is_tensor_pointer(clang::QualType type);
+void unset_leaves(Value &v); // of an object: nothing is in it yet
 // a op b, where a - b has the sign of `order`; nothing if op is no comparison.
 std::optional<bool> compare(clang::BinaryOperatorKind op, int order);
 std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix = nullptr); // prefix: of its symbols

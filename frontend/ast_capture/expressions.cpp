@@ -79,8 +79,8 @@ Value Evaluator::zero_of(QualType type) {
   return {};
 }
 
-// The object as it is before anything was stored: aggregates have their parts.
-static void unset_leaves(Value &v) {
+// Aggregates have their parts.
+void unset_leaves(Value &v) {
   v.origin.clear();
   for (Value &part : v.parts) unset_leaves(part);
   if (v.kind != Value::Aggregate) v = Value();
@@ -322,24 +322,12 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e)) return evaluate(made->getSubExpr());
   if (const auto *argument = dyn_cast<CXXDefaultArgExpr>(e)) return evaluate(argument->getExpr());
   if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return evaluate_construction(made);
+  if (const auto *written = dyn_cast<CXXDefaultInitExpr>(e)) return evaluate_member_default(written);
   if (const auto *self = dyn_cast<CXXThisExpr>(e)) return evaluate_this(self);
   if (e->isGLValue() && (isa<DeclRefExpr>(e) || isa<ArraySubscriptExpr>(e)))
     return value_at(e, e->getType()); // C++: where one of two lvalues is chosen, or copied
   fail(e->getExprLoc(), isa<LambdaExpr>(e) ? "a lambda is not captured; write a function"
                                            : "an expression of this form is not captured");
-  return {};
-}
-
-// Objects without constructors of their own: a copy, or nothing in it yet.
-Value Evaluator::evaluate_construction(const CXXConstructExpr *e) {
-  const CXXConstructorDecl *constructor = e->getConstructor();
-  if (constructor->isTrivial() && e->getNumArgs() == 1) return evaluate(e->getArg(0));
-  if (constructor->isTrivial() && !e->getNumArgs()) {
-    Value v = zero_of(e->getType());
-    if (!e->requiresZeroInitialization()) unset_leaves(v);
-    return v;
-  }
-  fail(e->getExprLoc(), "an object is made by a constructor");
   return {};
 }
 
@@ -706,6 +694,7 @@ void Evaluator::declare(const VarDecl *variable) {
     obstacle.quiet = keeps && obstacle.loc == loc && frames.size() == 1;
     return;
   }
+  if (variable->needsDestruction(context)) return fail(loc, "an object with a destructor");
   if (frames.size() == 1) inner.insert(variable);
   Value v;
   if (const Expr *init = variable->getInit()) {

@@ -130,13 +130,23 @@ void Reading::refer(const Expr *e) {
   if (e && e->isGLValue()) escape(e);
 }
 
+// Whether what makes an object of the type may keep its address.
+static bool may_keep_address(QualType type) {
+  const auto *made = type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  return made && made->hasDefinition() &&
+         (made->hasUserDeclaredConstructor() || made->hasInClassInitializer());
+}
+
 void Reading::find_references(const Stmt *s) {
   if (const auto *d = dyn_cast<DeclStmt>(s))
     for (const Decl *decl : d->decls())
-      if (const auto *variable = dyn_cast<VarDecl>(decl))
+      if (const auto *variable = dyn_cast<VarDecl>(decl)) {
         if (variable->getType()->isReferenceType()) refer(variable->getInit());
+        if (may_keep_address(variable->getType())) escaped.insert(variable);
+      }
   if (const auto *call = dyn_cast<CallExpr>(s))
     for (const Expr *argument : call->arguments()) refer(argument);
+  if (const auto *member = dyn_cast<CXXMemberCallExpr>(s)) refer(member->getImplicitObjectArgument());
   if (const auto *made = dyn_cast<CXXConstructExpr>(s);
       made && !made->getConstructor()->isTrivial())
     for (const Expr *argument : made->arguments()) refer(argument);

@@ -32,7 +32,7 @@ TC_COMPILE tc_tensor *local_reference(X) { const tc_tensor *const &y = tc_exp(x)
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:83: remark: 'local_reference' not compiled: 'puts' is called
 struct guarded { int n; guarded(int n) : n(n) {} ~guarded() { std::puts("end"); } };
 TC_COMPILE tc_tensor *cleans(X) { guarded g(3); return tc_mul_s(x, g.n); }
-// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:43: remark: {{.*}}'cleans'{{.*}}: an object is made by a constructor
+// CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:43: remark: {{.*}}'cleans'{{.*}}: an object with a destructor
 TC_COMPILE tc_tensor *declares(X) { if (int n = 2) return tc_mul_s(x, n); return tc_exp(x); }
 // CHECK-DAG: cplusplus_rejected.cpp:[[#@LINE-1]]:37: remark: graph break in 'declares': a declaration in a condition is not captured
 TC_COMPILE tc_tensor *catches(X) { try { std::puts("in"); } catch (...) { return nullptr; } return tc_exp(x); }
