@@ -244,26 +244,28 @@ bool interp_scan(interp_node *e) {
 
 /* ---- softmax and normalisations -------------------------------------------------------------- */
 
-/* log(exp(x[k]) / sum exp(x)), by way of x - max x: an infinite maximum makes it NaN. */
-static double log_softmax(const double *x, int64_t n, int64_t k) {
+/* log sum exp(x - max x): an infinite maximum makes it NaN. */
+static double log_total(const double *x, int64_t n) {
   double m = max_f(x, n), s = 0;
   for (int64_t j = 0; j < n; j++) s += exp(x[j] - m);
-  return x[k] - m - log(s);
+  return log(s);
 }
 
-static double normal(interp_node *e, const double *x, int64_t n, int64_t k) {
-  double mean = sum_f(x, n) / (double)n, square = 0;
-  for (int64_t j = 0; j < n; j++) square += x[j] * x[j] / (double)n;
-  switch (e->n->op) {
-  case OP_SOFTMAX:
-    return exp(log_softmax(x, n, k));
-  case OP_LOG_SOFTMAX:
-    return log_softmax(x, n, k);
-  case OP_LAYER_NORM:
-    return (x[k] - mean) / sqrt(variance(x, n, 0) + interp_get(e->in[3], 0));
-  default:
-    return x[k] / sqrt(square + interp_get(e->in[2], 0));
+/* log(exp(x[k]) / sum exp(x)), by way of x - max x. */
+static double log_softmax(const double *x, int64_t n, int64_t k) { return x[k] - max_f(x, n) - log_total(x, n); }
+
+/* x[] becomes what its row is normalised to, in front of weight and bias. */
+static void normalise(interp_node *e, double *x, int64_t n) {
+  const tc_op op = e->n->op;
+  if (op == OP_SOFTMAX || op == OP_LOG_SOFTMAX) {
+    const double m = max_f(x, n), total = log_total(x, n);
+    for (int64_t j = 0; j < n; j++) x[j] = op == OP_SOFTMAX ? exp(x[j] - m - total) : x[j] - m - total;
+    return;
   }
+  double mean = op == OP_LAYER_NORM ? sum_f(x, n) / (double)n : 0, square = 0;
+  for (int64_t j = 0; j < n; j++) square += x[j] * x[j] / (double)n;
+  const double by = op == OP_LAYER_NORM ? sqrt(variance(x, n, 0) + interp_get(e->in[3], 0)) : sqrt(square + interp_get(e->in[2], 0));
+  for (int64_t j = 0; j < n; j++) x[j] = (x[j] - mean) / by;
 }
 
 static bool batch_norm(interp_node *e) {
@@ -292,8 +294,9 @@ bool interp_norms(interp_node *e) {
   const interp_array *weight = softmax ? NULL : e->in[1], *bias = layer ? e->in[2] : NULL;
   groups s = group(x, mask);
   for (int64_t k = 0; k < s.n; k++) {
+    normalise(e, s.f + k * s.size, s.size);
     for (int64_t j = 0; j < s.size; j++) {
-      double y = normal(e, s.f + k * s.size, s.size, j);
+      double y = s.f[k * s.size + j];
       if (weight) y *= interp_get(weight, j);
       if (bias) y += interp_get(bias, j);
       e->out->f[s.at[k * s.size + j]] = y;

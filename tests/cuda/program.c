@@ -137,7 +137,7 @@ static bool build(cuda_unit *u, const texts *t) {
   char dir[] = "/tmp/tc-cuda-XXXXXX", path[300];
   if (!mkdtemp(dir)) return false;
   bool ok = write_texts(dir, t) &&
-            sh(TC_TEST_CXX " -std=c++17 -O1 -w -fPIC -I" TC_TEST_ROOT " -I" TC_TEST_ROOT
+            sh(TC_TEST_CXX " -std=c++17 -O1 -mllvm -pragma-unroll-threshold=32 -w -fPIC -I" TC_TEST_ROOT " -I" TC_TEST_ROOT
                            "/runtime/libtcrt/include -c -o %s/device.o %s/device.cpp",
                dir, dir) &&
             sh(TC_TEST_CC " -O1 -Wall -Wextra -Werror -fPIC -I" TC_TEST_ROOT
