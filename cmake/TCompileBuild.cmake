@@ -8,6 +8,8 @@ function(tc_build_settings)
     # without which ccache keeps nothing that includes a precompiled header
     set(CMAKE_CXX_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TC_CCACHE} PARENT_SCOPE)
+    # of texts that tests make: sanitizer builds make the same ones
+    set(TC_TEST_LAUNCHER "${TC_CCACHE} " PARENT_SCOPE)
   endif()
   set(CMAKE_C_STANDARD 17 PARENT_SCOPE)
   set(CMAKE_C_STANDARD_REQUIRED ON PARENT_SCOPE)

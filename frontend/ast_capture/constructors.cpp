@@ -8,9 +8,8 @@ using namespace clang;
 // Why objects of the class are not followed, though its constructors are visible; null: they are.
 static const char *why_not_followed(const CXXRecordDecl *made) {
   if (made->isUnion()) return "an object of a union with constructors is made";
-  if (made->getNumBases() || made->isDynamicClass())
-    return "an object of a class with bases or virtual functions is made by a constructor";
-  if (!made->hasTrivialDestructor()) return "an object with a destructor is made by a constructor";
+  if (made->getNumBases() || made->isDynamicClass() || !made->hasTrivialDestructor())
+    return "an object of a class with bases, virtual functions or a destructor is made by a constructor";
   return nullptr;
 }
 

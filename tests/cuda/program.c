@@ -90,9 +90,10 @@ static bool write_file(const char *dir, const char *name, const char *text) {
   return f && fclose(f) == 0 && ok;
 }
 
-static bool sh(const char *format, const char *a, const char *b) {
+/* format: of a command, with one %s, which is the folder. */
+static bool sh(const char *format, const char *dir) {
   char command[2000];
-  snprintf(command, sizeof command, format, a, b, b);
+  snprintf(command, sizeof command, format, dir);
   const int status = system(command);
   if (status) fprintf(stderr, "failed: %s\n", command);
   return status == 0;
@@ -133,22 +134,21 @@ static bool write_texts(const char *dir, const texts *t) {
   return ok;
 }
 
+/* Names are relative, for a compiler cache. */
 static bool build(cuda_unit *u, const texts *t) {
   char dir[] = "/tmp/tc-cuda-XXXXXX", path[300];
   if (!mkdtemp(dir)) return false;
   bool ok = write_texts(dir, t) &&
-            sh(TC_TEST_CXX " -std=c++17 -O1 -mllvm -pragma-unroll-threshold=32 -w -fPIC -I" TC_TEST_ROOT " -I" TC_TEST_ROOT
-                           "/runtime/libtcrt/include -c -o %s/device.o %s/device.cpp",
-               dir, dir) &&
-            sh(TC_TEST_CC " -O1 -Wall -Wextra -Werror -fPIC -I" TC_TEST_ROOT
-                          "/runtime/libtcrt/include -c -o %s/host.o %s/host.c",
-               dir, dir) &&
-            sh(TC_TEST_CXX " -shared -o %s/unit.so %s/host.o %s/device.o", dir, dir);
+            sh("cd %s && " TC_TEST_CXX " -std=c++17 -O1 -mllvm -pragma-unroll-threshold=32 -w -fPIC -I" TC_TEST_ROOT " -I" TC_TEST_ROOT
+               "/runtime/libtcrt/include -c -o device.o device.cpp", dir) &&
+            sh("cd %s && " TC_TEST_CC " -O1 -Wall -Wextra -Werror -fPIC -I" TC_TEST_ROOT
+               "/runtime/libtcrt/include -c -o host.o host.c", dir) &&
+            sh("cd %s && " TC_TEST_CXX " -shared -o unit.so host.o device.o", dir);
   snprintf(path, sizeof path, "%s/unit.so", dir);
   if (ok && !(u->library = dlopen(path, RTLD_NOW | RTLD_LOCAL))) fprintf(stderr, "%s\n", dlerror());
   ok = ok && u->library;
   if (!ok || getenv("TC_TEST_KEEP")) fprintf(stderr, "texts are in %s\n", dir);
-  else sh("rm -r %s", dir, dir);
+  else sh("rm -r %s", dir);
   return ok;
 }
 

@@ -61,21 +61,22 @@ static bool write_file(const char *path, const char *text) {
 }
 
 void *mm_load(const char *kernels, tc_isa level, const char *options) {
-  char folder[] = "/tmp/tc-gemm-XXXXXX", source[64], library[64], command[400];
+  char folder[] = "/tmp/tc-gemm-XXXXXX", source[64], object[64], library[64], command[600];
   if (!mkdtemp(folder)) return NULL;
   snprintf(source, sizeof source, "%s/k.c", folder);
+  snprintf(object, sizeof object, "%s/k.o", folder);
   snprintf(library, sizeof library, "%s/k.so", folder);
   tc_buf text = {0};
   void *handle = NULL;
   tc_omp_put_prelude(kernels, &text);
   tc_put(&text, kernels);
   snprintf(command, sizeof command,
-           "%s %s %s -DTC_LEVEL=%s -DTC_ALONE -fPIC -shared -w -o %s %s", MM_COMPILER,
-           options, flags[level], name[level], library, source);
+           "cd %s && %s %s %s -DTC_LEVEL=%s -DTC_ALONE -fPIC -w -c -o k.o k.c && %s %s -shared -o k.so k.o", folder, MM_COMPILER,
+           options, flags[level], name[level], MM_COMPILER, options);
   if (!text.failed && write_file(source, text.text) && system(command) == 0)
     handle = dlopen(library, RTLD_NOW);
   if (!handle) fprintf(stderr, "cannot build %s: see %s\n", name[level], source);
-  else unlink(source), unlink(library), rmdir(folder);
+  else unlink(source), unlink(object), unlink(library), rmdir(folder);
   tc_buf_free(&text);
   return handle;
 }

@@ -42,25 +42,20 @@ static bool sh(const char *command) {
   return status == 0;
 }
 
-/* host.o, one kernels object a level, and unit.so from them.  Results of v3 and bf16 stream
- * whatever their size, so that small ones reach that code too. */
+/* host.o, one kernels object a level, and unit.so from them; names are relative, for a compiler cache.  Results of v3 and
+ * bf16 stream whatever their size, so that small ones reach that code too. */
 static bool build(const char *dir, uint32_t levels) {
   char command[2048], objects[512] = "";
-  snprintf(command, sizeof command, "%s -O1 -fPIC -Werror -c -o %s/host.o %s/host.c", TC_TEST_CLANG,
-           dir, dir);
+  snprintf(command, sizeof command, "cd %s && %s -O1 -fPIC -Werror -c -o host.o host.c", dir, TC_TEST_CLANG);
   if (!sh(command)) return false;
   for (int i = 0; i < TC_ISA_COUNT; ++i) {
     if (!(levels >> i & 1)) continue;
-    snprintf(command, sizeof command,
-             "%s -O1 -w -fPIC %s -DTC_LEVEL=%s %s -c -o %s/%s.o %s/kernels.c",
-             TC_TEST_CLANG, level_flags[i], level_name[i],
-             i % 2 ? "-DTC_NONTEMPORAL_BYTES=1 -DTC_SINGLE_PASS_POINTS=1" : "", dir, level_name[i], dir);
+    snprintf(command, sizeof command, "cd %s && %s -O1 -w -fPIC %s -DTC_LEVEL=%s %s -c -o %s.o kernels.c", dir, TC_TEST_CLANG,
+             level_flags[i], level_name[i], i % 2 ? "-DTC_NONTEMPORAL_BYTES=1 -DTC_SINGLE_PASS_POINTS=1" : "", level_name[i]);
     if (!sh(command)) return false;
-    snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s/%s.o", dir,
-             level_name[i]);
+    snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s.o", level_name[i]);
   }
-  snprintf(command, sizeof command, "%s -shared -o %s/unit.so %s/host.o%s", TC_TEST_CLANG,
-           dir, dir, objects);
+  snprintf(command, sizeof command, "cd %s && %s -shared -o unit.so host.o%s", dir, TC_TEST_CLANG, objects);
   return sh(command);
 }
 
