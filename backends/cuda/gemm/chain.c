@@ -15,7 +15,18 @@ tc_cuda_chain_outer tc_cuda_chain_outer_of(const tc_cuda_product *x, int i) {
                             second = {.sum = "sum_beside", .weights = "weights_beside", .score = "other", .result = TC_MM_BESIDE};
   tc_cuda_chain_outer y = i ? second : first;
   y.same = tc_cuda_same_b(x->k, x->p, b);
+  y.b = y.same < 0 ? TC_CUDA_B : y.same ? TC_CUDA_SECOND_B : TC_CUDA_INNER_B;
   return y;
+}
+
+void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of, const char *body,
+                                const tc_cuda_bodies *b, tc_buf *out) {
+  tc_putf(out, "template <%s", numbers);
+  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
+    tc_putf(out, "int %c_lanes, ", tc_cuda_chain_letter[tc_cuda_chain_lanes[i]]);
+  tc_putf(out, "class tc_int>\nTC_FN void @NAME@_%s(\n    ", of);
+  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
+  tc_putf(out, ") {\n%s}\n", body);
 }
 
 /* ---- a block's rows and keys ----------------------------------------------------------------- */
@@ -64,7 +75,8 @@ void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l) 
   const tc_action *a = tc_cuda_chain_rows(x);
   const char *t = tc_cuda_acc(x);
   tc_buf id = {0};
-  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) tc_print_line(&x->s, "tc_%s %s[%s] = {};", t, tc_cuda_chain_outer_of(x, i).sum, l->sums);
+  for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
+    tc_print_line(&x->s, "tc_%s %s[%s] = {};", t, tc_cuda_chain_outer_of(x, i).sum, l->sums);
   tc_print_line(&x->s, "tc_int row[%s];", l->rows);
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) row[h] = TC_MIN(m0 + %s, m_end - 1);", l->rows, l->place);
   if (!a) return;
@@ -89,8 +101,8 @@ static void put_sums(tc_cuda_product *x, const tc_cuda_chain_layout *l, const ch
   const int outers = tc_cuda_chain_outers(x);
   const char *t = tc_cuda_acc(x);
   tc_print_line(&x->s, "__syncthreads();");
-  tc_print_line(&x->s, "tc_%s *const sums = (tc_%s *)%s, *const tops = sums + %d * M * (N + %d), *const totals = tops + M;", t, t,
-                shared, outers, TC_CUDA_CHAIN_PAD);
+  tc_print_line(&x->s, "tc_%s *const sums = (tc_%s *)%s, *const tops = sums + %d * M * (N + %d), *const totals = tops + M;",
+                t, t, shared, outers, TC_CUDA_CHAIN_PAD);
   if (tc_cuda_chain_rows(x)) {
     tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) {", l->rows);
     tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < %d; s *= 2) total[h] += tc_shuffle(0xffffffffu, total[h], s);", l->threads);
@@ -101,7 +113,7 @@ static void put_sums(tc_cuda_product *x, const tc_cuda_chain_layout *l, const ch
   tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i) {", l->sums);
   tc_print_line(&x->s, "  const int h = %s, at = (%s) * (N + %d) + %s;", l->row_of_sum, l->place, TC_CUDA_CHAIN_PAD, l->column);
   for (int i = 0; i < outers; ++i)
-    tc_print_line(&x->s, "  sums[%s * M * (N + %d) + at] = %s[i];", i ? "1" : "0", TC_CUDA_CHAIN_PAD, tc_cuda_chain_outer_of(x, i).sum);
+    tc_print_line(&x->s, "  sums[%d * M * (N + %d) + at] = %s[i];", i, TC_CUDA_CHAIN_PAD, tc_cuda_chain_outer_of(x, i).sum);
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "__syncthreads();");
 }
@@ -132,9 +144,10 @@ void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o, co
   tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
   x->s.indent += 2;
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
-    tc_print_line(&x->s, "const tc_v%s r%u = tc_load_%s(sums + (%s * M + e / N) * (N + %d) + e %% N);", t,
-                  tc_cuda_chain_outer_of(x, i).result, t, i ? "1" : "0", TC_CUDA_CHAIN_PAD);
-  if (tc_cuda_chain_rows(x)) tc_print_line(&x->s, "const tc_u%s r2 = tc_set_%s(tops[e / N]), r3 = tc_set_%s(totals[e / N]);", t, t, t);
+    tc_print_line(&x->s, "const tc_v%s r%u = tc_load_%s(sums + (%d * M + e / N) * (N + %d) + e %% N);", t,
+                  tc_cuda_chain_outer_of(x, i).result, t, i, TC_CUDA_CHAIN_PAD);
+  if (tc_cuda_chain_rows(x))
+    tc_print_line(&x->s, "const tc_u%s r2 = tc_set_%s(tops[e / N]), r3 = tc_set_%s(totals[e / N]);", t, t, t);
   tc_cuda_put_finish(x, &x->mm->epilogue, (int)o[TC_CUDA_EPILOGUE].plan.width);
   for (int i = 0; i < 2; ++i) {
     x->s.indent -= 2;

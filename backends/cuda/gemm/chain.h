@@ -20,6 +20,7 @@ static inline bool tc_cuda_chain_has_second(const tc_cuda_product *x) { return x
 /* The outer products: where their B is, and the names of what they have. */
 typedef struct tc_cuda_chain_outer {
   int same; /* the inner product that has the same B; -1: B has tiles of its own */
+  int b;    /* the operand that is B */
   const char *sum, *weights, *score;
   uint32_t result;
 } tc_cuda_chain_outer;
@@ -45,6 +46,10 @@ static inline const tc_action *tc_cuda_chain_rows(const tc_cuda_product *x) {
 enum { TC_CUDA_CHAIN_COLUMNS = 8 };
 int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v);
 
+/* The head of the function template @NAME@_<of>, whose first parameters are `numbers`, and its body. */
+void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of, const char *body,
+                                const tc_cuda_bodies *b, tc_buf *out);
+
 /* All that follows is C.  d_end and e_end: what inner products sum over. */
 void tc_cuda_chain_put_ends(tc_cuda_product *x);
 /* m0 and n0, of `tile`: a block's first row and column. */
@@ -58,12 +63,13 @@ void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l);
 void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc_mm_keys *keys);
 void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l);
 /* Sums and accumulators go through `shared`, a pointer, so that a thread of the epilogue has neighbours along n. */
-void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_chain_layout *l, const char *shared);
+void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_chain_layout *l,
+                                const char *shared);
 
 /* chain_simt.c: the functions of tc_cuda_chain_simt, from `number` on, of 16-byte accesses, or `least` of them for any sizes,
  * and behind them that of single elements; how many they are.  And bytes of shared memory of a block of so many rows. */
-uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, int number, bool least,
-                                   tc_buf *out);
+uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b,
+                                   int number, bool least, tc_buf *out);
 int tc_cuda_chain_general_shared(const tc_cuda_product *x, int rows, int columns);
 enum { TC_CUDA_CHAIN_GENERAL_ROWS = 64, TC_CUDA_CHAIN_GENERAL_COLUMNS = 64 }; /* of a block that any sizes suit */
 

@@ -25,7 +25,7 @@ typedef struct widths {
   int d, e, n;
 } widths;
 
-static int up(int64_t n) { return (int)(n > 0 ? (n + PANEL - 1) / PANEL * PANEL : PANEL); }
+static int up(int64_t n) { return (int)((n + PANEL - 1) / PANEL * PANEL); }
 
 /* The axis' width; 0: it is known at run time only. */
 static int known(const tc_cuda_product *x, int axis) {
@@ -48,7 +48,6 @@ static bool widths_of(const tc_cuda_product *x, int i, widths *w) {
 
 static bool has_own_b(const tc_cuda_product *x) { return tc_cuda_chain_outer_of(x, 0).same < 0; }
 static int slots_of(const tc_cuda_product *x) { return has_own_b(x) ? 2 : 3; }
-static bool has_second(const tc_cuda_product *x) { return tc_cuda_chain_has_second(x); }
 
 static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .place = "warp * 16 + lane / 4 + h * 8",
@@ -75,7 +74,7 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, co
   const bool second = which >= TC_CUDA_SECOND_A, rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
   const tc_cuda_fill f = {&o[which], tc_cuda_chain_letter[which], which == TC_CUDA_B ? n : rows ? m : k,
                           which == TC_CUDA_B ? k : second ? e : d, comment[which]};
-  tc_print_line(&x->s, "{ /* %s */", comment[which]);
+  tc_print_line(&x->s, "{ /* %s */", f.what);
   x->s.indent += 2;
   tc_print_line(&x->s, "unsigned short *const %c_tile = %s;", f.name, tile);
   tc_cuda_put_fill(x, &f);
@@ -106,7 +105,8 @@ static void put_columns(tc_cuda_product *x, const char *key) {
 static void put_fresh_columns(tc_cuda_product *x, const char *to) {
   if (!tc_cuda_chain_columns(x, NULL)) return;
   tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < COLUMNS; ++i) columns[(%s * COLUMNS + i) * KEYS + (int)threadIdx.x] = fresh[i];", to);
+  tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < COLUMNS; ++i)");
+  tc_print_line(&x->s, "    columns[(%s * COLUMNS + i) * KEYS + (int)threadIdx.x] = fresh[i];", to);
 }
 
 /* Tiles on their way: B of inner products from `key` on, if there are any, to place `to`, and B of the tile before, which
@@ -119,7 +119,7 @@ static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const c
   snprintf(place, sizeof place, "k_place + %s * (KEYS * D)", to);
   put_fill(x, o, TC_CUDA_INNER_B, place, key);
   snprintf(place, sizeof place, "w_place + %s * (KEYS * E)", to);
-  if (has_second(x)) put_fill(x, o, TC_CUDA_SECOND_B, place, key);
+  if (tc_cuda_chain_has_second(x)) put_fill(x, o, TC_CUDA_SECOND_B, place, key);
   put_columns(x, key);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -133,7 +133,7 @@ static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const c
 static const char *truth(bool b) { return b ? "true" : "false"; }
 
 static void put_inner_starts(tc_cuda_product *x, const tc_cuda_operand *o, const char *at) {
-  if (has_second(x))
+  if (tc_cuda_chain_has_second(x))
     tc_print_line(&x->s, "second.template start<KEYS, %s>(other, w_place + %s * (KEYS * E));",
                   truth(o[TC_CUDA_SECOND_B].along == x->kk + 2), at);
   tc_print_line(&x->s, "left.template start<KEYS, %s>(score, k_place + %s * (KEYS * D));",
@@ -141,12 +141,11 @@ static void put_inner_starts(tc_cuda_product *x, const tc_cuda_operand *o, const
 }
 
 static void put_outer_starts(tc_cuda_product *x, const tc_cuda_operand *o, const char *at) {
-  static const int inner_b[TC_MM_INNERS] = {TC_CUDA_INNER_B, TC_CUDA_SECOND_B};
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i) {
     const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
-    const int b = y.same < 0 ? TC_CUDA_B : inner_b[y.same];
     tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, N, %s>(%s, %s, %c_place + %s * (KEYS * N));",
-                  tc_print_storage(x->mm->operand), truth(o[b].along == x->kk), y.sum, y.weights, tc_cuda_chain_letter[b], at);
+                  tc_print_storage(x->mm->operand), truth(o[y.b].along == x->kk), y.sum, y.weights,
+                  tc_cuda_chain_letter[y.b], at);
   }
 }
 
@@ -167,7 +166,7 @@ static void put_arrival(tc_cuda_product *x) {
 static void put_weights(tc_cuda_product *x, const tc_mm_keys *keys) {
   const int outers = tc_cuda_chain_outers(x);
   tc_print_line(&x->s, "tc_chain_finish<%d>(score);", outers);
-  if (has_second(x)) tc_print_line(&x->s, "tc_chain_finish<%d>(other);", outers);
+  if (tc_cuda_chain_has_second(x)) tc_print_line(&x->s, "tc_chain_finish<%d>(other);", outers);
   tc_cuda_chain_put_scores(x, &layout, keys);
   put_outer_finishes(x);
   if (tc_cuda_chain_rows(x)) tc_cuda_chain_put_rescale(x, &layout);
@@ -179,7 +178,8 @@ static void put_weights(tc_cuda_product *x, const tc_mm_keys *keys) {
 
 /* The outer product of a tile is under way while scores of the next become its A. */
 static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc_mm_keys *keys) {
-  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) tc_print_line(&x->s, "tc_u32 %s[KEYS / 16][4] = {};", tc_cuda_chain_outer_of(x, i).weights);
+  for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
+    tc_print_line(&x->s, "tc_u32 %s[KEYS / 16][4] = {};", tc_cuda_chain_outer_of(x, i).weights);
   tc_print_line(&x->s, "int now = 0, before = SLOTS - 1;");
   tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
   x->s.indent += 2;
@@ -188,7 +188,7 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   if (tc_cuda_chain_columns(x, NULL))
     tc_print_line(&x->s, "const tc_f32 *const column = columns + now * (COLUMNS * KEYS);");
   tc_print_line(&x->s, "tc_f32 score[KEYS / 2];");
-  if (has_second(x)) tc_print_line(&x->s, "tc_f32 other[KEYS / 2];");
+  if (tc_cuda_chain_has_second(x)) tc_print_line(&x->s, "tc_f32 other[KEYS / 2];");
   put_arrival(x);
   put_inner_starts(x, o, "now");
   tc_print_line(&x->s, "if (key0 > first) {");
@@ -220,7 +220,7 @@ static void put_sizes(tc_cuda_product *x) {
   tc_print_line(&x->s, "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
   tc_print_line(&x->s, "unsigned short *const v_place = k_place + SLOTS * KEYS * D;%s",
                 has_own_b(x) ? "" : " /* none: B is that of an inner product */");
-  if (has_second(x))
+  if (tc_cuda_chain_has_second(x))
     tc_print_line(&x->s, "unsigned short *const p_place = v_place%s, *const w_place = p_place + M * E;",
                   has_own_b(x) ? " + SLOTS * KEYS * N" : "");
   const int columns = tc_cuda_chain_columns(x, NULL);
@@ -228,7 +228,7 @@ static void put_sizes(tc_cuda_product *x) {
     tc_print_line(&x->s, "constexpr int COLUMNS = %d; /* values of keys, as the tiles are */", columns);
   if (columns)
     tc_print_line(&x->s, "tc_f32 *const columns = (tc_f32 *)(%s), fresh[COLUMNS] = {};",
-                  has_second(x) ? "w_place + SLOTS * KEYS * E" : has_own_b(x) ? "v_place + SLOTS * KEYS * N" : "v_place");
+                  tc_cuda_chain_has_second(x) ? "w_place + SLOTS * KEYS * E" : has_own_b(x) ? "v_place + SLOTS * KEYS * N" : "v_place");
 }
 
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
@@ -240,7 +240,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_cuda_chain_put_keys(x, &keys);
   put_fill(x, o, TC_CUDA_INNER_A, "place", "0");
   put_fill(x, o, TC_CUDA_INNER_B, "k_place", "first");
-  if (has_second(x)) {
+  if (tc_cuda_chain_has_second(x)) {
     put_fill(x, o, TC_CUDA_SECOND_A, "p_place", "0");
     put_fill(x, o, TC_CUDA_SECOND_B, "w_place", "first");
   }
@@ -251,7 +251,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_arrival(x);
   tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);", tc_print_storage(x->mm->operand),
                 truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
-  if (has_second(x))
+  if (tc_cuda_chain_has_second(x))
     tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, %s> second(p_place);", tc_print_storage(x->mm->operand),
                   truth(o[TC_CUDA_SECOND_A].along == x->kk + 2));
   tc_cuda_chain_put_start(x, &layout);
@@ -298,10 +298,12 @@ static bool is_narrow(const widths *w) { return w->d + w->e + w->n <= 4 * PANEL;
 
 /* Do blocks of 64 rows pay, whatever the sizes?  A multiprocessor holds several then, and those of 128 rows alone. */
 static bool is_small(const tc_cuda_product *x, const widths *w) {
-  return has_second(x) && blocks_of(x, w, GROUP) > 1 && blocks_of(x, w, 2 * GROUP) == 1 && is_narrow(w);
+  return tc_cuda_chain_has_second(x) && blocks_of(x, w, GROUP) > 1 && blocks_of(x, w, 2 * GROUP) == 1 && is_narrow(w);
 }
 
-static bool has_large(const tc_cuda_product *x, const widths *w) { return !is_small(x, w) && shared_of(x, w, 2 * GROUP) <= SHARED; }
+static bool has_large(const tc_cuda_product *x, const widths *w) {
+  return !is_small(x, w) && shared_of(x, w, 2 * GROUP) <= SHARED;
+}
 
 /* Which widths the function of single elements has: the widest that all devices have shared memory for, or the narrowest. */
 static int single_of(const tc_cuda_product *x, widths *w) {
@@ -328,8 +330,9 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
                          int threads, tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, ", threads, o ? keys_of(x, w, threads) : KEYS, w->d, w->n);
-  if (has_second(x)) tc_putf(&arguments, "%d, ", w->e);
-  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i) tc_putf(&arguments, "%d, ", o ? (int)o[tc_cuda_chain_lanes[i]].plan.width : 1);
+  if (tc_cuda_chain_has_second(x)) tc_putf(&arguments, "%d, ", w->e);
+  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
+    tc_putf(&arguments, "%d, ", o ? (int)o[tc_cuda_chain_lanes[i]].plan.width : 1);
   tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
   tc_cuda_put_instance(x, b, "product", number, threads, o ? blocks_of(x, w, threads) : 1, arguments.text, out);
   tc_buf_free(&arguments);
@@ -340,11 +343,9 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
   widths w;
   int n = 0;
-  tc_putf(out, "template <int THREADS, int KEYS, int D, int N, %s", has_second(x) ? "int E, " : "");
-  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i) tc_putf(out, "int %c_lanes, ", tc_cuda_chain_letter[tc_cuda_chain_lanes[i]]);
-  tc_put(out, "class tc_int>\nTC_FN void @NAME@_product(\n    ");
-  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n%s}\n", b->body);
+  tc_cuda_chain_put_template(x, tc_cuda_chain_has_second(x) ? "int THREADS, int KEYS, int D, int N, int E, "
+                                                            : "int THREADS, int KEYS, int D, int N, ",
+                             "product", b->body, b, out);
   for (int i = 0; widths_of(x, i, &w); ++i) {
     if (has_large(x, &w)) put_function(x, o, b, &w, n++, 2 * GROUP, out);
     put_function(x, o, b, &w, n++, GROUP, out);
@@ -357,20 +358,23 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
 /* ---- the launcher ---------------------------------------------------------------------------- */
 
 /* Do blocks of 64 rows pay up to LONG keys?  Where rows have different keys, they end with fewer for nothing. */
-static bool prefers_small(const tc_mm_keys *keys, const widths *w) { return (keys->has_first || keys->has_end) && is_narrow(w); }
+static bool prefers_small(const tc_mm_keys *keys, const widths *w) {
+  return (keys->has_first || keys->has_end) && is_narrow(w);
+}
 
 /* C: the largest of those widths that are known at run time only. */
 static void put_width(const tc_cuda_product *x, tc_buf *out) {
   const int axis[] = {x->n, tc_mm_deep(x->mm, 0), tc_mm_deep(x->mm, 1)};
   tc_put(out, "  int64_t width = 0;\n");
   for (int i = 0; i <= x->mm->inner.n; ++i) {
+    const tc_dim extent = x->mm->axis[axis[i]].extent;
     bool again = known(x, axis[i]);
-    for (int j = 0; j < i; ++j) again = again || tc_dim_same(x->mm->axis[axis[i]].extent, x->mm->axis[axis[j]].extent);
+    for (int j = 0; j < i; ++j) again = again || tc_dim_same(extent, x->mm->axis[axis[j]].extent);
     if (again) continue;
     tc_put(out, "  if ((");
-    tc_print_dim(x->p, x->mm->axis[axis[i]].extent, out);
+    tc_print_dim(x->p, extent, out);
     tc_put(out, ") > width) width = ");
-    tc_print_dim(x->p, x->mm->axis[axis[i]].extent, out);
+    tc_print_dim(x->p, extent, out);
     tc_put(out, ";\n");
   }
 }
@@ -432,4 +436,5 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           tc_cuda_chain_general_shared(x, TC_CUDA_CHAIN_GENERAL_ROWS, TC_CUDA_CHAIN_GENERAL_COLUMNS));
 }
 
-const tc_cuda_template tc_cuda_chain = {.own = "1", .body = put_body, .general = put_general, .put = put_functions, .launch = put_launch};
+const tc_cuda_template tc_cuda_chain = {
+    .own = "1", .body = put_body, .general = put_general, .put = put_functions, .launch = put_launch};

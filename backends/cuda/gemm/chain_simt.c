@@ -6,7 +6,7 @@
  * each with the scores of its own. */
 #include "backends/cuda/gemm/chain.h"
 
-#include <string.h>
+#include <stdio.h>
 
 enum { DEEP = 16, PAD = 4, SIDE = 16 /* threads, along rows and along columns */ };
 
@@ -40,29 +40,28 @@ static void put_next(tc_cuda_product *x, const tc_cuda_fill *f) {
                 f->outer.count, f->name);
 }
 
-/* sum += a part of the product of two tiles, whose columns are `wide`. */
-static void put_multiply(tc_cuda_product *x, const char *sum, const char *left, const char *right, const char *wide) {
-  const char *t = tc_cuda_acc(x);
+/* sum += a part of the product of two tiles: left[d] are rows of A's, and B's is f. */
+static void put_multiply(tc_cuda_product *x, const tc_cuda_fill *f, const char *sum, const char *left) {
   tc_print_line(&x->s, "TC_UNROLL for (int d = 0; d < DEEP; ++d) {");
-  tc_print_line(&x->s, "  constexpr int COLUMNS = %s / 16;", wide);
-  tc_print_line(&x->s, "  tc_%s left[ROWS], right[COLUMNS];", t);
+  tc_print_line(&x->s, "  constexpr int COLUMNS = %s / 16;", f->outer.count);
+  tc_print_line(&x->s, "  tc_%s left[ROWS], right[COLUMNS];", tc_cuda_acc(x));
   tc_print_line(&x->s, "  tc_run<ROWS, M>(left, %s, y);", left);
-  tc_print_line(&x->s, "  tc_run<COLUMNS, %s>(right, %s, x);", wide, right);
+  tc_print_line(&x->s, "  tc_run<COLUMNS, %s>(right, %c_tile[d], x);", f->outer.count, f->name);
   tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < ROWS; ++i)");
   tc_print_line(&x->s, "    TC_UNROLL for (int j = 0; j < COLUMNS; ++j)");
   tc_print_line(&x->s, "      %s[i * COLUMNS + j] = tc_mad(left[i], right[j], %s[i * COLUMNS + j]);", sum, sum);
   tc_print_line(&x->s, "}");
 }
 
-/* The loop over parts of a product: those of the tiles are fetched while the ones in front of them are multiplied. */
-static void put_product(tc_cuda_product *x, const tc_cuda_fill *f, int tiles, const char *type, const char *end, const char *sum,
-                        const char *left, const char *right, const char *wide) {
+/* The loop over parts of a product up to `end`: those of the tiles, of which B is the last, are fetched while the ones in
+ * front of them are multiplied. */
+static void put_product(tc_cuda_product *x, const tc_cuda_fill *f, int tiles, const char *end, const char *sum, const char *left) {
   tc_print_line(&x->s, "{ /* %s */", sum);
   x->s.indent += 2;
   for (int i = 0; i < tiles; ++i) put_next(x, &f[i]);
-  tc_print_line(&x->s, "TC_ROLLED for (%s part0 = -DEEP; part0 < %s; part0 += DEEP) {", type, end);
+  tc_print_line(&x->s, "TC_ROLLED for (tc_int part0 = -DEEP; part0 < %s; part0 += DEEP) {", end);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const %s next = part0 + DEEP;", type);
+  tc_print_line(&x->s, "const tc_int next = part0 + DEEP;");
   tc_print_line(&x->s, "if (part0 >= 0) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "__syncthreads(); /* nobody reads the parts before */");
@@ -77,7 +76,7 @@ static void put_product(tc_cuda_product *x, const tc_cuda_fill *f, int tiles, co
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "if (part0 >= 0) {");
   x->s.indent += 2;
-  put_multiply(x, sum, left, right, wide);
+  put_multiply(x, &f[tiles - 1], sum, left);
   for (int i = 0; i < 3; ++i) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
@@ -88,20 +87,23 @@ static void put_inner(tc_cuda_product *x, const tc_cuda_operand *o, int i) {
   const int a = i ? TC_CUDA_SECOND_A : TC_CUDA_INNER_A, b = i ? TC_CUDA_SECOND_B : TC_CUDA_INNER_B;
   const char *end = i ? "e_end" : "d_end", *sum = i ? "other" : "score";
   const tc_cuda_span deep = {x->kk + 1 + i, "next", end, "DEEP"};
-  const tc_cuda_fill f[] = {{&o[a], tc_cuda_chain_letter[a], {x->m, "m0", "m_end", "M"}, deep, "A of an inner product"},
-                            {&o[b], tc_cuda_chain_letter[b], {x->kk, "key0", "k_end", "KEYS"}, deep, "B of an inner product"}};
+  const tc_cuda_fill f[] = {
+      {&o[a], tc_cuda_chain_letter[a], {x->m, "m0", "m_end", "M"}, deep, "A of an inner product"},
+      {&o[b], tc_cuda_chain_letter[b], {x->kk, "key0", "k_end", "KEYS"}, deep, "B of an inner product"}};
   tc_print_line(&x->s, "tc_%s %s[%s] = {};", tc_cuda_acc(x), sum, layout.scores);
-  put_product(x, f, 2, "tc_int", end, sum, i ? "p_tile[d]" : "q_tile[d]", i ? "w_tile[d]" : "k_tile[d]", "KEYS");
+  put_product(x, f, 2, end, sum, i ? "p_tile[d]" : "q_tile[d]");
+}
+
+static void put_tile(tc_cuda_product *x, char name, const char *wide, const char *at) {
+  const char *t = tc_cuda_acc(x);
+  tc_print_line(&x->s, "tc_%s(*const %c_tile)[%s + %d] = (tc_%s(*)[%s + %d])(%s);", t, name, wide, PAD, t, wide, PAD, at);
 }
 
 /* Scores are A, in shared memory; B is that of an inner product, or its own. */
 static void put_outer(tc_cuda_product *x, const tc_cuda_operand *o, int i) {
-  static const int inner_b[TC_MM_INNERS] = {TC_CUDA_INNER_B, TC_CUDA_SECOND_B};
   const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
-  const int b = y.same < 0 ? TC_CUDA_B : inner_b[y.same];
-  const tc_cuda_span n = {y.same < 0 ? x->n : x->kk + 1 + y.same, "n0", "n_end", "N"}, k = {x->kk, "key0 + next", "k_end", "DEEP"};
-  const char c = tc_cuda_chain_letter[b];
-  const tc_cuda_fill f = {&o[b], c, n, k, "B"};
+  const tc_cuda_span n = {y.same < 0 ? x->n : x->kk + 1 + y.same, "n0", "n_end", "N"};
+  const tc_cuda_fill f = {&o[y.b], tc_cuda_chain_letter[y.b], n, {x->kk, "key0 + next", "k_end", "DEEP"}, "B"};
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i) {", layout.scores);
   tc_print_line(&x->s, "  const int h = %s;", layout.row);
@@ -109,18 +111,13 @@ static void put_outer(tc_cuda_product *x, const tc_cuda_operand *o, int i) {
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "{");
   x->s.indent += 2;
-  tc_print_line(&x->s, "tc_%s(*const %c_tile)[N + %d] = (tc_%s(*)[N + %d])place;", tc_cuda_acc(x), c, PAD, tc_cuda_acc(x), PAD);
-  put_product(x, &f, 1, "int", "KEYS", y.sum, "a_tile[part0 + d]", c == 'v' ? "v_tile[d]" : c == 'k' ? "k_tile[d]" : "w_tile[d]", "N");
+  put_tile(x, f.name, "N", "place");
+  put_product(x, &f, 1, "KEYS", y.sum, "a_tile[part0 + d]");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
 
 /* ---- the body -------------------------------------------------------------------------------- */
-
-static void put_tile(tc_cuda_product *x, char name, const char *wide, const char *at) {
-  const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "tc_%s(*const %c_tile)[%s + %d] = (tc_%s(*)[%s + %d])(%s);", t, name, wide, PAD, t, wide, PAD, at);
-}
 
 static void put_tiles(tc_cuda_product *x) {
   char second[48], third[64];
@@ -171,23 +168,23 @@ typedef struct block {
   int rows, columns;
 } block;
 
-/* Blocks that a thread has registers for, of many rows first, of few columns first: 8 of its own beside scores of one inner
- * product, and twice the columns where numbers are not doubles.  How many. */
+/* Blocks of the schedule's sides as rows; those of all columns compute scores once, where a thread has registers for twice
+ * as many sums, as it has not of doubles.  Of few columns first.  How many. */
 static int blocks_of(const tc_cuda_product *x, block *to) {
-  const int rows = TC_CUDA_CHAIN_GENERAL_ROWS, columns = TC_CUDA_CHAIN_GENERAL_COLUMNS;
+  const int few = TC_CUDA_CHAIN_GENERAL_COLUMNS;
+  const tc_schedule_list *sides = &x->plan->sides;
   int64_t least, most;
   int n = 0;
   tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[x->n].extent, &least, &most);
-  for (int c = columns; c <= (is_large(x) ? columns : 2 * columns); c += columns) {
-    if (c == columns ? least > columns && !is_large(x) : most <= columns) continue;
-    if (!is_large(x) && !tc_cuda_chain_has_second(x)) to[n++] = (block){2 * rows, c};
-    to[n++] = (block){rows, c};
-  }
+  const int last = is_large(x) || most <= few ? few : 2 * few, first = least > few ? last : few;
+  for (int columns = first; columns <= last; columns += few)
+    for (uint32_t i = 0; i < sides->n; ++i) to[n++] = (block){(int)sides->at[i], columns};
   return n;
 }
 
 /* o: NULL: single elements. */
-static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, int number, block of, tc_buf *out) {
+static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, int number, block of,
+                         tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, ", of.rows / SIDE, of.columns);
   for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i) {
@@ -196,23 +193,20 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
     tc_putf(&arguments, "%d, ", width);
   }
   tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
-  tc_cuda_put_instance(x, b, "general", number, TC_CUDA_THREADS, of.columns > TC_CUDA_CHAIN_GENERAL_COLUMNS ? 1 : 2, arguments.text, out);
+  const int blocks = of.columns > TC_CUDA_CHAIN_GENERAL_COLUMNS ? 1 : 2;
+  tc_cuda_put_instance(x, b, "general", number, TC_CUDA_THREADS, blocks, arguments.text, out);
   tc_buf_free(&arguments);
 }
 
 enum { MOST_BLOCKS = 4 };
 static const block any = {TC_CUDA_CHAIN_GENERAL_ROWS, TC_CUDA_CHAIN_GENERAL_COLUMNS};
 
-uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, int number, bool least,
-                                   tc_buf *out) {
+uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b,
+                                   int number, bool least, tc_buf *out) {
   block of[MOST_BLOCKS];
   const int n = least ? 1 : blocks_of(x, of);
   if (least) of[0] = any;
-  tc_put(out, "template <int ROWS, int N, ");
-  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i) tc_putf(out, "int %c_lanes, ", tc_cuda_chain_letter[tc_cuda_chain_lanes[i]]);
-  tc_put(out, "class tc_int>\nTC_FN void @NAME@_general(\n    ");
-  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
-  tc_putf(out, ") {\n%s}\n", b->general);
+  tc_cuda_chain_put_template(x, "int ROWS, int N, ", "general", b->general, b, out);
   for (int i = 0; i < n; ++i) put_function(x, o, b, number + i, of[i], out);
   put_function(x, NULL, b, number + n, any, out);
   return (uint32_t)n + 1;
@@ -223,10 +217,10 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
   return tc_cuda_chain_put_general(x, o, &own, 0, false, out);
 }
 
-/* Blocks of all columns compute scores once; those of many rows read B less often, where there are enough of them. */
+/* Blocks of many rows read B less often, where there are enough of them. */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
   block of[MOST_BLOCKS + 1];
-  const int n = blocks_of(x, of);
+  const int n = blocks_of(x, of), last = n ? n - 1 : 0;
   (void)o;
   of[n] = any;
   tc_put(out, "  static const int64_t rows_of[] = {");
@@ -239,10 +233,11 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "};\n"
           "  unsigned function = vectorized ? 0 : %d;\n"
           "  while (columns_of[function] < n && columns_of[function] < columns_of[%d] && function < %d) ++function;\n"
-          "  if (function + 1 < %d && columns_of[function] == columns_of[function + 1] &&\n"
-          "      batches * tc_cuda_ceildiv(m, rows_of[function]) * tc_cuda_ceildiv(n, columns_of[function]) < 2 * c->info->sms) ++function;\n"
+          "  if (function < %d && columns_of[function] == columns_of[function + 1] &&\n"
+          "      batches * tc_cuda_ceildiv(m, rows_of[function]) * tc_cuda_ceildiv(n, columns_of[function]) < 2 * c->info->sms)\n"
+          "    ++function;\n"
           "  const int64_t high = rows_of[function], broad = columns_of[function], shared = shared_of[function], block = %d;\n",
-          n, n - 1, n - 1, n, TC_CUDA_THREADS);
+          n, last, last, last, TC_CUDA_THREADS);
 }
 
 const tc_cuda_template tc_cuda_chain_simt = {.own = "1", .body = put_body, .put = put_functions, .launch = put_launch};

@@ -199,7 +199,8 @@ static bool has_same_b(const tc_program *p, const tc_kernel *k) {
 static bool has_registers(const tc_mm_loop *mm) {
   enum { LEAST_KEYS = 64, MOST = 224 };
   const tc_dim n = width_of(mm, mm->inner.n);
-  return !tc_mm_has_beside(mm) || tc_cuda_chain_registers(mm, tc_dim_is_const(n) ? (int)tc_dim_value(n) : MOST_OF_TWO, LEAST_KEYS) <= MOST;
+  const int columns = tc_dim_is_const(n) ? (int)tc_dim_value(n) : MOST_OF_TWO;
+  return !tc_mm_has_beside(mm) || tc_cuda_chain_registers(mm, columns, LEAST_KEYS) <= MOST;
 }
 
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
@@ -216,7 +217,8 @@ bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) { return tc_dtyp
 
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
   if (template == TC_CUDA_CHAIN) return side == 128 || side == 64;
-  if (tc_mm_is_chain(mm)) return side == 64;
+  /* rows of a block of a chain: a thread has registers for 8 of its own beside scores of one inner product */
+  if (tc_mm_is_chain(mm)) return side == 64 || (side == 128 && mm->inner.n == 1 && tc_dtype_bytes(mm->acc) < 8);
   if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
   return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
 }

@@ -24,7 +24,8 @@ static const char *refuse_template(const tc_schedule_place *at) {
   if (refuse_product(at)) return refuse_product(at);
   if (template == TC_CUDA_CHAIN ? !tc_mm_is_chain(mm) : template == TC_CUDA_MMA && tc_mm_is_chain(mm))
     return "chains of products have a template of their own";
-  if (template == TC_CUDA_CHAIN && !tc_cuda_may_chain_mma(at->p, at->k)) return "tensor cores multiply f16 and bf16, of widths that registers hold";
+  if (template == TC_CUDA_CHAIN && !tc_cuda_may_chain_mma(at->p, at->k))
+    return "tensor cores multiply f16 and bf16, of widths that registers hold";
   return template != TC_CUDA_SIMT && !tc_cuda_may_mma(mm) ? "tensor cores multiply f16 and bf16" : NULL;
 }
 
