@@ -19,4 +19,16 @@
 static inline uint64_t hits_of(const char *function) { return tc_stats_of(function).hits; }
 static inline uint64_t fallbacks_of(const char *function) { return tc_stats_of(function).fallbacks; }
 
+/* `got` is the call compiled, which is to be a hit of the function, and `want` the same by its body: `compare` is of these. */
+#define COMPARE_TO_BODY(name, call, compare)                                                       \
+  TC_SCOPE {                                                                                       \
+    const uint64_t before = hits_of(name);                                                         \
+    tc_tensor *got = call;                                                                         \
+    CHECK(got &&hits_of(name) == before + 1);                                                      \
+    const tc_stance stance = tc_set_stance(TC_STANCE_EAGER);                                       \
+    tc_tensor *want = call;                                                                        \
+    tc_set_stance(stance);                                                                         \
+    compare;                                                                                       \
+  }
+
 #endif

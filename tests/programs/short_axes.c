@@ -8,16 +8,7 @@
 typedef const tc_tensor *operand;
 
 /* `call` compiled and eager, equal within the tolerance of its dtype. */
-#define SAME(name, call)                                                                           \
-  TC_SCOPE {                                                                                       \
-    const uint64_t before = hits_of(name);                                                         \
-    tc_tensor *got = call;                                                                         \
-    CHECK(got &&hits_of(name) == before + 1);                                                      \
-    const tc_stance stance = tc_set_stance(TC_STANCE_EAGER);                                       \
-    tc_tensor *want = call;                                                                        \
-    tc_set_stance(stance);                                                                         \
-    check_same(name, got, want);                                                                   \
-  }
+#define SAME(name, call) COMPARE_TO_BODY(name, call, check_same(name, got, want))
 
 static void check_same(const char *name, operand got, operand want) {
   const tc_dtype d = tc_dtype_of(want);

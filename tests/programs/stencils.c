@@ -1,23 +1,14 @@
 /* Stencils over padded arrays and sums of shifted slices: dtypes, ranks, edges of 0 and of other numbers, sizes below the reach
  * of a stencil and around those of vectors, against the original bodies. */
-#include <string.h>
 
 #include "check.h"
 
 typedef const tc_tensor *operand;
 
 /* `call` compiled and eager, equal but for the rounding of sums of a few numbers near 1, which the body does more often. */
-#define SAME(name, call)                                                                           \
-  TC_SCOPE {                                                                                       \
-    const uint64_t before = hits_of(name);                                                         \
-    tc_tensor *got = call;                                                                         \
-    CHECK(got &&hits_of(name) == before + 1);                                                      \
-    const tc_stance stance = tc_set_stance(TC_STANCE_EAGER);                                       \
-    tc_tensor *want = call;                                                                        \
-    tc_set_stance(stance);                                                                         \
-    const double near = tc_dtype_of(want) == TC_BF16 ? 4e-2 : 1e-5;                                \
-    CHECK(tc_allclose(got, want, near, near));                                                     \
-  }
+#define SAME(name, call) COMPARE_TO_BODY(name, call, CHECK(tc_allclose(got, want, near_of(want), near_of(want))))
+
+static double near_of(operand x) { return tc_dtype_of(x) == TC_BF16 ? 4e-2 : 1e-5; }
 
 static tc_tensor *part(operand x, int axis, int64_t from, int64_t size) { return tc_slice(x, axis, from, from + size, 1); }
 
