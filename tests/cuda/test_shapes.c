@@ -76,7 +76,7 @@ static const char wide_attention[] = "%1 = param bf16[R,192] \"q\"\n%2 = param b
                                      "%3 = param bf16[C,144] \"v\"\n%4 = permute %2 axes=[1,0]\n%5 = matmul %1 %4\n"
                                      "%6 = softmax %5 axis=1\n%7 = matmul %6 %3\nret %7\n";
 /* Attention with a mask of places and its gradients, of which those of keys and values are one kernel; widths of which sums take
- * few registers, and most. */
+ * few registers, and most, and of which a block has a part of the columns. */
 #define TRAINED(q, t, wide, d) \
   "%1 = param " t "[R," d "] \"" q "\"\n%2 = param " t "[C," d "] \"k\"\n%3 = param " t "[C," d "] \"v\"\n%4 = param " t "[R," d "] \"g\"\n" \
   "%5 = permute %2 axes=[1,0]\n%6 = matmul %1 %5\n%7 = const weak " t " 0.125\n%8 = mul %6 %7\n"                           \
@@ -86,7 +86,9 @@ static const char wide_attention[] = "%1 = param bf16[R,192] \"q\"\n%2 = param b
   "%21 = mul %20 %19\n%22 = sum %21 axes=[1] keep=1\n%23 = sub %20 %22\n%24 = mul %19 %23\n%25 = cast %24 dtype=" t "\n"   \
   "%26 = mul %25 %7\n%27 = matmul %26 %2\n%28 = permute %1 axes=[1,0]\n%29 = matmul %28 %26\n"                            \
   "%30 = permute %29 axes=[1,0]\nret %14 %18 %27 %30\n"
-static const char trained_attention[] = TRAINED("q", "bf16", "f32", "64"), trained_wide_attention[] = TRAINED("q", "bf16", "f32", "128");
+static const char trained_attention[] = TRAINED("q", "bf16", "f32", "64"), trained_wide_attention[] = TRAINED("q", "bf16", "f32", "128"),
+                  trained_broad_attention[] = TRAINED("q", "f16", "f32", "232"),
+                  trained_three_panels[] = TRAINED("q", "bf16", "f32", "192");
 /* Of widths that the kernels learn at run time; and of more than registers hold, and of what tensor cores do not multiply: of
  * these there are chains where a target asks for them. */
 static const char trained_any_attention[] = TRAINED("q", "bf16", "f32", "R"), trained_single_attention[] = TRAINED("query", "f32", "f32", "R"),
@@ -452,6 +454,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {trained_attention, 1, 65},
                                {trained_attention, 0, 3},
                                {trained_wide_attention, 67, 130},
+                               {trained_broad_attention, 67, 130},
+                               {trained_three_panels, 67, 130},
                                {trained_any_attention, 72, 131},
                                {trained_any_attention, 33, 70},
                                {trained_any_attention, 196, 200},

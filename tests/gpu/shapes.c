@@ -164,6 +164,7 @@ ATTENTION(attention_any, E)
   }
 TRAINED(attention, 64)
 TRAINED(attention_odd, 40)
+TRAINED(attention_widest, 192)
 TRAINED(attention_any, E)
 TC_COMPILE static tc_tensor *convolved_short(const tc_tensor *x TC_SHAPE("bf16[B,H,W,C]"),
                                              const tc_tensor *w TC_SHAPE("bf16[9*C,O]")) {
@@ -228,7 +229,7 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
             RUN4(attention_masked) RUN3(attention_wide) RUN3(attention_widest) RUN3(attention_widest_causal)
                 RUN4(attention_widest_masked) RUN3(attention_wide_causal)
                 RUN4(attention_wide_masked) RUN3(attention_odd) RUN3(attention_odd_causal)
-                    RUN4(attention_odd_masked) RUN4(attention_trained) RUN4(attention_odd_trained)
+                    RUN4(attention_odd_masked) RUN4(attention_trained) RUN4(attention_odd_trained) RUN4(attention_widest_trained)
                         RUN3(attention_any) RUN3(attention_any_causal) RUN4(attention_any_masked) RUN4(attention_any_trained)
 #define CHECK_AT(f, where, what, ...)                                                              \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
@@ -396,6 +397,7 @@ static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
     CHECK_ATTENTION(attention_odd, 40)
     CHECK_TRAINED(attention, 64)
     CHECK_TRAINED(attention_odd, 40)
+    CHECK_TRAINED(attention_widest, 192)
     CHECK_ATTENTION(attention_any, 36)
     CHECK_ATTENTION(attention_any, 64)
     CHECK_ATTENTION(attention_any, 120)
@@ -405,6 +407,7 @@ static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
     CHECK_TRAINED(attention_any, 64)
     CHECK_TRAINED(attention_any, 128)
     CHECK_TRAINED(attention_any, 136)
+    CHECK_TRAINED(attention_any, 256)
   }
 }
 

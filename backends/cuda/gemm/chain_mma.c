@@ -4,10 +4,11 @@
  * A block has M rows, each warp 16 of them: its part of the inner products' A stays in registers (wgmma's in shared
  * memory), its sums of all products do.  Tiles of KEYS keys of each B pass through SLOTS places in shared memory: while
  * products work on theirs, the next ones are on their way.  B of an outer product may be a tile that is there for an inner
- * one, which then has three places.  Scores of a tile become A where they are, for what a thread holds
- * of a product it holds of an operand, too; sums so far are rescaled where their row's accumulator 0 changed.
+ * one, which then has three places, or two and the next tile waits for the outer product of the one before.  Scores of a
+ * tile become A where they are, for what a thread holds of a product it holds of an operand, too; sums so far are rescaled
+ * where their row's accumulator 0 changed.
  *
- * D and E, what inner products sum over, and N, a block's columns, are numbers in each function.  Where sizes are known at
+ * D and E, what inner products sum over, and N, a block's columns, which may be a part of all, are numbers in each function.  Where sizes are known at
  * run time only, there are functions for some widths, and the launcher takes the narrowest that suit; what is wider than all
  * is the matter of chain_simt.c. */
 #include "backends/cuda/gemm/chain.h"
@@ -16,6 +17,7 @@
 
 enum { KEYS = 64, PANEL = 64, GROUP = 128, UNIT = 1024 };
 enum { REGISTERS = 65536, SHARED = 227 * 1024 }; /* of a multiprocessor, of Hopper's */
+enum { MOST_REGISTERS = 224 };                   /* of a thread that sums, scores and A may take: a few spill, if any */
 enum { LEAST_SHARED = 99 * 1024 };               /* of a block, of all that have tensor cores for halves */
 
 /* ---- widths ---------------------------------------------------------------------------------- */
@@ -35,6 +37,20 @@ static int known(const tc_cuda_product *x, int axis) {
 
 static int or_class(int width, int class) { return width ? width : class; }
 
+/* Registers of a thread of four warps with 64 rows that sums of n columns, scores of so many keys, and A take. */
+static int registers_of(const tc_mm_loop *mm, int n, int keys) {
+  const int outers = 1 + tc_mm_has_beside(mm);
+  return n / 2 * outers + keys * (2 * mm->inner.n + outers) / 4;
+}
+
+/* All columns, or the largest equal part of them that a thread has registers for: a block of each part computes the same
+ * scores then. */
+static int columns_of(const tc_mm_loop *mm, int n) {
+  int parts = 1;
+  while (n % (parts * PANEL) || (n > parts * PANEL && registers_of(mm, n / parts, KEYS) > MOST_REGISTERS)) ++parts;
+  return n / parts;
+}
+
 /* The i-th, from the narrowest on; false: there are no more. */
 static bool widths_of(const tc_cuda_product *x, int i, widths *w) {
   const bool second = tc_cuda_chain_has_second(x);
@@ -42,12 +58,11 @@ static bool widths_of(const tc_cuda_product *x, int i, widths *w) {
   const bool all = d && n && (e || !second);
   const int class = tc_cuda_chain_class(x->p, x->mm, all ? 0 : i);
   if ((all && i) || (!all && !class)) return false;
-  *w = (widths){.d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
+  *w = (widths){.d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = columns_of(x->mm, or_class(n, class))};
   return true;
 }
 
 static bool has_own_b(const tc_cuda_product *x) { return tc_cuda_chain_outer_of(x, 0).same < 0; }
-static int slots_of(const tc_cuda_product *x) { return has_own_b(x) ? 2 : 3; }
 
 static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .place = "warp * 16 + lane / 4 + h * 8",
@@ -143,9 +158,11 @@ static void put_inner_starts(tc_cuda_product *x, const tc_cuda_operand *o, const
 static void put_outer_starts(tc_cuda_product *x, const tc_cuda_operand *o, const char *at) {
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i) {
     const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
-    tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, N, %s>(%s, %s, %c_place + %s * (KEYS * N));",
-                  tc_print_storage(x->mm->operand), truth(o[y.b].along == x->kk), y.sum, y.weights,
-                  tc_cuda_chain_letter[y.b], at);
+    const char *const width = y.b == TC_CUDA_B ? "N" : y.b == TC_CUDA_INNER_B ? "D" : "E";
+    const bool by_keys = o[y.b].along == x->kk;
+    tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, N, %s, %s>(%s, %s, %c_place + %s * (KEYS * %s)%s);",
+                  tc_print_storage(x->mm->operand), truth(by_keys), width, y.sum, y.weights, tc_cuda_chain_letter[y.b], at,
+                  width, y.b == TC_CUDA_B ? "" : by_keys ? " + (int)n0 * PANEL" : " + (int)n0 * KEYS");
   }
 }
 
@@ -160,6 +177,16 @@ static void put_arrival(tc_cuda_product *x) {
   tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "tc_chain_ready();");
   tc_print_line(&x->s, "__syncthreads(); /* the tiles at hand are there, and all have left those before */");
+}
+
+/* Of two places the next tile's is that which the outer product reads. */
+static void put_vacancy(tc_cuda_product *x) {
+  tc_print_line(&x->s, "if (SLOTS == 2) {");
+  x->s.indent += 2;
+  put_outer_finishes(x);
+  tc_print_line(&x->s, "__syncthreads();");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
 }
 
 /* The tile at hand becomes A of the outer product. */
@@ -198,6 +225,7 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   tc_print_line(&x->s, "} else {");
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i) tc_print_line(&x->s, "  tc_chain_start_none();");
   tc_print_line(&x->s, "}");
+  if (!has_own_b(x)) put_vacancy(x);
   put_next_fills(x, o, "key1", "next", "key0", "now");
   put_weights(x, keys);
   put_fresh_columns(x, "next");
@@ -214,7 +242,7 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
 }
 
 static void put_sizes(tc_cuda_product *x) {
-  tc_print_line(&x->s, "constexpr int M = THREADS / 2, SLOTS = %d;", slots_of(x));
+  tc_print_line(&x->s, "constexpr int M = THREADS / 2, PANEL = %d;", PANEL);
   tc_cuda_chain_put_ends(x);
   tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
   tc_print_line(&x->s, "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
@@ -262,17 +290,25 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* Halves of a tile of so many keys, and of what a block has of its own. */
-static int places_of(const tc_cuda_product *x, const widths *w, int threads, int keys) {
+/* Halves of so many places for tiles of so many keys, and of what a block has of its own. */
+static int halves_of(const tc_cuda_product *x, const widths *w, int threads, int keys, int slots) {
   const int deep = w->d + w->e, own = has_own_b(x) ? w->n : 0;
   const int columns = 2 * tc_cuda_chain_columns(x, NULL); /* as halves */
-  return threads / 2 * deep + slots_of(x) * keys * (deep + own + columns);
+  return threads / 2 * deep + slots * keys * (deep + own + columns);
+}
+
+static int slots_of(const tc_cuda_product *x, const widths *w, int threads, int keys) {
+  return !has_own_b(x) && halves_of(x, w, threads, keys, 3) * 2 + UNIT <= SHARED ? 3 : 2;
+}
+
+static int places_of(const tc_cuda_product *x, const widths *w, int threads, int keys) {
+  return halves_of(x, w, threads, keys, slots_of(x, w, threads, keys));
 }
 
 /* Blocks of so many threads that a multiprocessor holds, whose warps multiply while others do the rest: sums, scores and A
  * are two thirds of a thread's registers. */
 static int blocks_of(const tc_cuda_product *x, const widths *w, int threads) {
-  const int by_registers = REGISTERS / (threads * tc_cuda_chain_registers(x->mm, w->n, KEYS) * 3 / 2);
+  const int by_registers = REGISTERS / (threads * registers_of(x->mm, w->n, KEYS) * 3 / 2);
   const int by_places = SHARED / (2 * places_of(x, w, threads, KEYS) + UNIT);
   const int blocks = by_registers < by_places ? by_registers : by_places;
   return blocks > 0 ? blocks : 1;
@@ -280,7 +316,7 @@ static int blocks_of(const tc_cuda_product *x, const widths *w, int threads) {
 
 /* Keys of a tile: 64, or twice as many where a block's threads have registers for their products and A, and shared memory. */
 static int keys_of(const tc_cuda_product *x, const widths *w, int threads) {
-  const int held = tc_cuda_chain_registers(x->mm, w->n, 2 * KEYS);
+  const int held = registers_of(x->mm, w->n, 2 * KEYS);
   const int most = REGISTERS / (threads * blocks_of(x, w, threads));
   const bool fit = places_of(x, w, threads, 2 * KEYS) * 2 + UNIT <= SHARED;
   return threads > GROUP && fit && held * 3 <= (most < 255 ? most : 255) * 2 ? 2 * KEYS : KEYS;
@@ -329,7 +365,8 @@ static void put_general(tc_cuda_product *x, const tc_cuda_operand *o) {
 static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, const widths *w, int number,
                          int threads, tc_buf *out) {
   tc_buf arguments = {0};
-  tc_putf(&arguments, "%d, %d, %d, %d, ", threads, o ? keys_of(x, w, threads) : KEYS, w->d, w->n);
+  const int keys = o ? keys_of(x, w, threads) : KEYS;
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, ", threads, keys, slots_of(x, w, threads, keys), w->d, w->n);
   if (tc_cuda_chain_has_second(x)) tc_putf(&arguments, "%d, ", w->e);
   for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
     tc_putf(&arguments, "%d, ", o ? (int)o[tc_cuda_chain_lanes[i]].plan.width : 1);
@@ -343,8 +380,8 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
   widths w;
   int n = 0;
-  tc_cuda_chain_put_template(x, tc_cuda_chain_has_second(x) ? "int THREADS, int KEYS, int D, int N, int E, "
-                                                            : "int THREADS, int KEYS, int D, int N, ",
+  tc_cuda_chain_put_template(x, tc_cuda_chain_has_second(x) ? "int THREADS, int KEYS, int SLOTS, int D, int N, int E, "
+                                                            : "int THREADS, int KEYS, int SLOTS, int D, int N, ",
                              "product", b->body, b, out);
   for (int i = 0; widths_of(x, i, &w); ++i) {
     if (has_large(x, &w)) put_function(x, o, b, &w, n++, 2 * GROUP, out);

@@ -3,7 +3,8 @@
 /* @ tc_chain_ready tc_chain_start tc_chain_start_none tc_chain_finish tc_chain_left */
 /* tc_chain_ready() and a barrier stand between the filling of tiles and products that read them.
  *
- *   tc_chain_start       begins sum += A B, A in registers; B as [N][DEEP] (by_deep) or [DEEP][N], both multiples of 64
+ *   tc_chain_start       begins sum += A B, A in registers; B are N columns of [COLUMNS][DEEP] (by_deep) or [DEEP][COLUMNS], all
+ *                        multiples of 64
  *   tc_chain_start_none  begins nothing, which counts as a product begun
  *   tc_chain_left        the warp's rows of an A in shared memory, which lies as [M][D] (by_deep) or [D][M] and stays
  *                        there: start() begins sum = A B, B as [N][D] or [D][N]
@@ -64,7 +65,7 @@ template <int LEFT, int N, int M> TC_FN void tc_chain_finish(tc_f32 (&sum)[N], c
   TC_UNROLL for (int i = 0; i < M; ++i) /* until here they are read */
     asm volatile("" ::"r"(left[i][0]), "r"(left[i][1]), "r"(left[i][2]), "r"(left[i][3]) : "memory");
 }
-template <class T, int DEEP, int N, bool by_deep>
+template <class T, int DEEP, int N, bool by_deep, int COLUMNS>
 TC_FN void tc_chain_start(tc_f32 (&sum)[N / 2], const tc_u32 (&left)[DEEP / 16][4], const unsigned short *b) {
   constexpr int WIDE = N % 128 ? 64 : 128;
   const tc_u64 right = tc_chain_describe(tc_shared_address(b), DEEP * 128);
@@ -72,7 +73,7 @@ TC_FN void tc_chain_start(tc_f32 (&sum)[N / 2], const tc_u32 (&left)[DEEP / 16][
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   TC_UNROLL for (int i = 0; i < DEEP / 16; ++i)
     TC_UNROLL for (int j = 0; j < N; j += WIDE)
-      tc_chain_step<T, WIDE>::template begin<by_deep>(&sum[j / 2], left[i], right + tc_chain_at<N, DEEP, by_deep>(i, j));
+      tc_chain_step<T, WIDE>::template begin<by_deep>(&sum[j / 2], left[i], right + tc_chain_at<COLUMNS, DEEP, by_deep>(i, j));
   tc_chain_start_none();
 }
 template <class T, int M, int D, bool a_by_deep> struct tc_chain_left {
@@ -99,13 +100,13 @@ TC_FN void tc_chain_ready() {}
 TC_FN void tc_chain_start_none() {}
 template <int LEFT, int N> TC_FN void tc_chain_finish(tc_f32 (&)[N]) {}
 template <int LEFT, int N, int M> TC_FN void tc_chain_finish(tc_f32 (&)[N], const tc_u32 (&)[M][4]) {}
-template <class T, int DEEP, int N, bool by_deep>
+template <class T, int DEEP, int N, bool by_deep, int COLUMNS>
 TC_FN void tc_chain_start(tc_f32 (&sum)[N / 2], const tc_u32 (&left)[DEEP / 16][4], const unsigned short *b) {
   const int lane = (int)threadIdx.x % 32, low = lane % 8, second = lane / 8 % 2, third = lane / 16;
   TC_UNROLL for (int i = 0; i < DEEP / 16; ++i)
     TC_UNROLL for (int j = 0; j < N / 16; ++j) {
       tc_u32 right[4];
-      if (by_deep) tc_matrices<false>(right, b + tc_place<N>(j * 16 + third * 8 + low, i * 16 + second * 8));
+      if (by_deep) tc_matrices<false>(right, b + tc_place<COLUMNS>(j * 16 + third * 8 + low, i * 16 + second * 8));
       else tc_matrices<true>(right, b + tc_place<DEEP>(i * 16 + second * 8 + low, j * 16 + third * 8));
       tc_multiply((const T *)0, &sum[j * 8], left[i], &right[0]);
       tc_multiply((const T *)0, &sum[j * 8 + 4], left[i], &right[2]);
@@ -122,7 +123,7 @@ template <class T, int M, int D, bool a_by_deep> struct tc_chain_left {
   }
   template <int N, bool by_deep> TC_MEMBER void start(tc_f32 (&sum)[N / 2], const unsigned short *b) const {
     TC_UNROLL for (int i = 0; i < N / 2; ++i) sum[i] = 0;
-    tc_chain_start<T, D, N, by_deep>(sum, left, b);
+    tc_chain_start<T, D, N, by_deep, N>(sum, left, b);
   }
 };
 #endif

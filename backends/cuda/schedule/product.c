@@ -151,16 +151,7 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b) {
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
-int tc_cuda_chain_registers(const tc_mm_loop *mm, int n, int keys) {
-  enum { PANEL = 64 };
-  const int outers = 1 + tc_mm_has_beside(mm);
-  return (n + PANEL - 1) / PANEL * PANEL / 2 * outers + keys * (2 * mm->inner.n + outers) / 4;
-}
-
-/* Widths that shared memory and registers hold, of one inner product and of two. */
-enum { MOST_OF_ONE = 256, MOST_OF_TWO = 128 };
-
-static int64_t most_of(const tc_mm_loop *mm) { return mm->inner.n > 1 ? MOST_OF_TWO : MOST_OF_ONE; }
+enum { MOST_WIDTH = 256 }; /* that shared memory holds for rows of two inner products */
 
 /* What inner products sum over, then the columns. */
 static int count_widths(const tc_mm_loop *mm) { return mm->inner.n + 1; }
@@ -181,34 +172,25 @@ static int64_t widest(const tc_program *p, const tc_mm_loop *mm) {
 }
 
 int tc_cuda_chain_class(const tc_program *p, const tc_mm_loop *mm, int i) {
-  static const int classes[] = {64, 128, 256};
+  static const int classes[] = {64, 128, MOST_WIDTH};
   enum { N = sizeof classes / sizeof *classes };
-  if (i >= N || classes[i] > most_of(mm)) return 0;
+  if (i >= N) return 0;
   return i && classes[i - 1] >= widest(p, mm) ? 0 : classes[i];
 }
 
-bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm) { return widest(p, mm) > most_of(mm); }
+bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm) { return widest(p, mm) > MOST_WIDTH; }
 
 /* B of both outer products are tiles that are there for the inner ones. */
 static bool has_same_b(const tc_program *p, const tc_kernel *k) {
   return !tc_mm_has_beside(&k->mm) || (tc_cuda_same_b(k, p, k->mm.b) >= 0 && tc_cuda_same_b(k, p, k->mm.beside.b) >= 0);
 }
 
-/* A thread has registers for all sums of two outer products; at widths of 128, where the most are held, a few spill, and one
- * kernel is still a tenth faster than two (H100). */
-static bool has_registers(const tc_mm_loop *mm) {
-  enum { LEAST_KEYS = 64, MOST = 224 };
-  const tc_dim n = width_of(mm, mm->inner.n);
-  const int columns = tc_dim_is_const(n) ? (int)tc_dim_value(n) : MOST_OF_TWO;
-  return !tc_mm_has_beside(mm) || tc_cuda_chain_registers(mm, columns, LEAST_KEYS) <= MOST;
-}
-
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
   for (int i = 0; i < count_widths(&k->mm); ++i) {
     const tc_dim d = width_of(&k->mm, i);
-    if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > most_of(&k->mm))) return false;
+    if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > MOST_WIDTH)) return false;
   }
-  return tc_cuda_may_mma(&k->mm) && has_same_b(p, k) && has_registers(&k->mm);
+  return tc_cuda_may_mma(&k->mm) && has_same_b(p, k);
 }
 
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) { return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k); }

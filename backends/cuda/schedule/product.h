@@ -22,7 +22,7 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
                           tc_cuda_operand *o);
 bool tc_cuda_may_mma(const tc_mm_loop *mm); /* tensor cores multiply such operands */
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k); /* there is a template for the chain */
-/* ... that of tensor cores, and chains are made for it: of halves, of rows that shared memory and registers hold, or of sizes
+/* ... that of tensor cores, and chains are made for it: of halves, of rows that shared memory holds, or of sizes
  * that are known at run time only.  (H100: chains of f32 by every thread's own sums take as long as products by the library
  * and a softmax between them, their gradients up to twice as long.) */
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k);
@@ -32,8 +32,6 @@ int tc_cuda_chain_class(const tc_program *p, const tc_mm_loop *mm, int i);
 bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm);
 /* The inner product of a chain whose B is the same array as B of an outer one, along n as along its d; -1: there is none. */
 int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b);
-/* Registers of a thread of four warps with 64 rows that sums of n columns, scores of so many keys, and A take. */
-int tc_cuda_chain_registers(const tc_mm_loop *mm, int n, int keys);
 /* Are there tiles of that side, by that template? */
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template); /* the rates are those of such products */
