@@ -25,6 +25,13 @@ typedef struct loop_memory { /* of one program buffer */
   uint64_t version;
 } memory;
 
+typedef struct last_rule {
+  bool there;
+  tc_reducer reducer;
+  tc_dtype dtype;
+  tc_rule rule;
+} last_rule;
+
 typedef struct machine {
   loop_run *run;
   const tc_program *p;
@@ -39,8 +46,10 @@ typedef struct machine {
   int64_t axis[TC_MAX_AXES];
   uint64_t nest, point; /* stamps */
   bool serial;
+  value *score; /* of a chain: inner products of the row at hand, of one behind those of the other */
   value *memo, *result;
   uint64_t *memo_at, tick; /* expressions valid at this tick */
+  last_rule *last;
 } machine;
 
 static void fail(machine *m, const char *format, ...) {
@@ -240,22 +249,32 @@ static void begin(const tc_action *a, accumulator *acc) {
   acc->any = true;
 }
 
+/* The table's, of the reduction and what it keeps: the last one is there. */
+static const tc_rule *rule_of(machine *m, const tc_action *a) {
+  const tc_dtype d = kept_in(a->dtype);
+  last_rule *last = m->last;
+  if (last->there && last->reducer == a->reducer && last->dtype == d) return &last->rule;
+  *last = (last_rule){.reducer = a->reducer, .dtype = d};
+  last->there = tc_combine_rule(a->reducer, d, &last->rule);
+  if (!last->there) fail(m, "no rule for %s", tc_reducer_get(a->reducer)->text);
+  return &last->rule;
+}
+
 /* The rule of the table, evaluated on what is kept and what joins it. */
 static void accumulate(machine *m, const tc_action *a, accumulator *acc) {
   const tc_reducer_info *info = tc_reducer_get(a->reducer);
   value both[2 * TC_MAX_ACCUMULATORS], memo[TC_RULE_EXPRS];
   uint64_t memo_at[TC_RULE_EXPRS] = {0};
-  tc_rule rule;
   if (!acc->any) begin(a, acc);
   for (int i = 0; i < info->n; i++) {
     both[i] = acc->keep[i];
     both[info->n + i] = evaluate(m, i ? a->further[i - 1] : a->value);
   }
-  if (!tc_combine_rule(a->reducer, kept_in(a->dtype), &rule)) fail(m, "no rule for %s", info->text);
+  const tc_rule *rule = rule_of(m, a);
   if (m->failed) return;
   machine inner = *m;
-  inner.k = &rule.kernel, inner.result = both, inner.memo = memo, inner.memo_at = memo_at, inner.tick = 1;
-  for (int i = 0; i < info->n; i++) acc->keep[i] = evaluate(&inner, rule.value[i]);
+  inner.k = &rule->kernel, inner.result = both, inner.memo = memo, inner.memo_at = memo_at, inner.tick = 1;
+  for (int i = 0; i < info->n; i++) acc->keep[i] = evaluate(&inner, rule->value[i]);
   m->failed |= inner.failed;
 }
 
@@ -401,8 +420,11 @@ static void add_product(value *sum, value a, value b) {
   sum->i = (int64_t)((uint64_t)sum->i + (uint64_t)a.i * (uint64_t)b.i);
 }
 
+/* Is it the first column of a row?  What a chain has for its row does not depend on columns. */
+static bool begins_row(const machine *m, const tc_mm_loop *mm) { return m->axis[mm->nbatch + 1] == 0; }
+
 /* An inner product of a chain at the place along k. */
-static void place_inner(machine *m, const tc_mm_loop *mm, int which) {
+static value inner_product(machine *m, const tc_mm_loop *mm, int which) {
   value sum = {0, 0};
   const int d = tc_mm_deep(mm, which);
   const int64_t n = extent(m, &mm->axis[d]);
@@ -414,24 +436,40 @@ static void place_inner(machine *m, const tc_mm_loop *mm, int which) {
   }
   m->axis[d] = 0;
   m->tick++;
-  m->result[tc_mm_inner_result(which)] = is_float(mm->acc) ? sum : convert(mm->acc, TC_I64, sum);
+  return is_float(mm->acc) ? sum : convert(mm->acc, TC_I64, sum);
+}
+
+static void find_scores(machine *m, const tc_mm_loop *mm) {
+  const int k = mm->nbatch + 2;
+  const int64_t n = extent(m, &mm->axis[k]);
+  for (int64_t i = 0; i < n; i++) {
+    m->axis[k] = i;
+    place_parts(m, mm, k);
+    for (int j = 0; j < mm->inner.n; j++) m->score[j * n + i] = inner_product(m, mm, j);
+  }
+  m->axis[k] = 0;
+}
+
+static void place_inner(machine *m, const tc_mm_loop *mm) {
+  const int k = mm->nbatch + 2;
+  const int64_t n = extent(m, &mm->axis[k]);
+  for (int j = 0; j < mm->inner.n; j++) m->result[tc_mm_inner_result(j)] = m->score[j * n + m->axis[k]];
 }
 
 /* What the row at hand of a chain is reduced to. */
 static void reduce_row(machine *m, const tc_mm_loop *mm) {
   const int k = mm->nbatch + 2;
   accumulator acc = {0};
-  if (!mm->inner.rows.naction) return;
   begin(mm->inner.rows.action, &acc);
   for (int64_t i = 0, n = extent(m, &mm->axis[k]); i < n; i++) {
     m->axis[k] = i;
-    place_inner(m, mm, 0);
+    m->tick++;
+    place_inner(m, mm);
     accumulate(m, mm->inner.rows.action, &acc);
   }
   m->axis[k] = 0;
   finish(m, mm->inner.rows.action, &acc);
   m->tick++;
-  if (m->axis[mm->nbatch + 1] != 0) return; /* once for each row */
   for (uint32_t a = 0; a < mm->inner.finish.naction; a++) perform(m, &mm->inner.finish.action[a], &acc);
 }
 
@@ -444,11 +482,14 @@ static void matmul_point(machine *m, const void *arg) {
   value sum = {0, 0}, beside = {0, 0};
   int64_t n = extent(m, &mm->axis[k]);
   m->point++;
-  if (tc_mm_is_chain(mm)) reduce_row(m, mm);
+  if (tc_mm_is_chain(mm) && begins_row(m, mm)) {
+    find_scores(m, mm);
+    if (mm->inner.rows.naction) reduce_row(m, mm);
+  }
   for (int64_t i = 0; i < n; i++) {
     m->axis[k] = i;
     place_parts(m, mm, k);
-    for (int j = 0; j < mm->inner.n; j++) place_inner(m, mm, j);
+    place_inner(m, mm);
     m->tick++;
     value a = evaluate(m, mm->a), b = evaluate(m, mm->b);
     add_product(&sum, a, b);
@@ -470,7 +511,9 @@ static void run_matmul(machine *m, const tc_mm_loop *mm) {
   m->point = 0;
   m->serial = false;
   m->result = calloc(TC_MM_RESULTS, sizeof *m->result);
+  m->score = calloc((size_t)(mm->inner.n * extent(m, &mm->axis[mm->nbatch + 2])) + 1, sizeof *m->score);
   loop(m, mm->axis, mm->nbatch + 2, (1u << (mm->nbatch + 2)) - 1, 0, matmul_point, mm);
+  free(m->score);
   free(m->result);
 }
 
@@ -652,7 +695,7 @@ static void run_launch(machine *m, uint32_t first, uint32_t end) {
 
 bool loop_program(loop_run *run) {
   const tc_program *p = run->p;
-  machine m = {.run = run, .p = p, .dims = tc_graph_dims(p->graph), .nest = 1};
+  machine m = {.run = run, .p = p, .dims = tc_graph_dims(p->graph), .nest = 1, .last = calloc(1, sizeof(last_rule))};
   bind_symbols(&m);
   m.mem = calloc(p->nbuffer + 1u, sizeof *m.mem);
   m.workspace = size_of(&m, p->workspace);
@@ -669,6 +712,7 @@ bool loop_program(loop_run *run) {
     free(m.mem[i].i);
     free(m.mem[i].writer);
   }
+  free(m.last);
   free(m.mem);
   free(m.owner);
   free(m.sym);
