@@ -15,8 +15,8 @@ for name in ("TC_DUMP", "TC_ISA", "TC_LOGS", "TC_FALLBACK", "TC_DEVICE", "TC_CUD
     config.environment.pop(name, None)
 # Tests see a machine without NVRTC, but for those that ask for it.
 config.environment["TC_NVRTC"] = "none"
-# Everything is compiled in every test, but for those of the cache, and programs that several compilers build.
-config.environment["TC_BUILD_CACHE"] = "off"
+# Kernels that suites and compilers have in common are compiled once.
+config.environment["TC_BUILD_CACHE"] = os.path.join(config.tc_binary, "tests", "kernels")
 if os.path.exists(config.tc_nvrtc):
     config.available_features.add("nvrtc")
 else:

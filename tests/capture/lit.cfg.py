@@ -7,7 +7,6 @@ compiler = getattr(config, "tc_compiler", config.tc_clang)
 config.name = getattr(config, "tc_suite", "capture")
 lit_config.load_config(config, os.path.join(os.path.dirname(__file__), "..", "lit.common.cfg.py"))
 config.test_source_root = os.path.dirname(__file__)
-config.environment["TC_BUILD_CACHE"] = os.path.join(config.tc_binary, "tests", "capture", "cache")
 
 script = os.path.join(config.test_source_root, "Inputs", "check.py")
 config.substitutions += [

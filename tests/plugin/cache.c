@@ -1,4 +1,5 @@
 // Compiled kernels are kept for other builds, and objects are the same with and without them.
+// RUN: export TC_BUILD_CACHE=off
 // RUN: rm -rf %t && mkdir -p %t/other && cd %t && cp %s main.c && cp %s other/main.c
 // RUN: %tc -O2 -c main.c -o plain.o -Rpass=tc 2>&1 | %check --check-prefix=OFF %s
 // RUN: %tc -O2 -c main.c -o cold.o -fplugin-arg-tc-cache=%t/kept -Rpass=tc 2>&1 | %check --check-prefix=COLD %s

@@ -1,6 +1,6 @@
 // Random numbers in kernels for CUDA.
 // REQUIRES: nvrtc
-// RUN: %tc_cuda -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-fullgraph -c %s -o %t.o -Rpass=tc 2>&1 | %check %s
+// RUN: %tc_cuda -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-cuda-arch=90 -fplugin-arg-tc-isa=v2 -fplugin-arg-tc-fullgraph -c %s -o %t.o -Rpass=tc 2>&1 | %check %s
 #include <tcompile/init.h>
 
 #define X const tc_tensor *x TC_SHAPE("f32|f64|f16|bf16[N,M]")

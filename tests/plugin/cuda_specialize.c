@@ -1,7 +1,7 @@
 // TC_SPECIALIZE for CUDA: the kernels of the certain sizes and those of any are both there, and each
 // variant's guard is in front of its launch.
 // REQUIRES: nvrtc
-// RUN: env TC_DUMP=cuda,c %tc_cuda -fplugin-arg-tc-backend=cuda -c %s -o %t.o 2>&1 | %check %s
+// RUN: env TC_DUMP=cuda,c %tc_cuda -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-cuda-arch=90 -c %s -o %t.o 2>&1 | %check %s
 // RUN: %tc_cuda -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-cuda-arch=90 -c %s -o %t.one.o && %nm %t.one.o | grep -c "_cuda_image" | %check --check-prefix=TWO %s
 #include <tcompile.h>
 
