@@ -85,6 +85,30 @@ Test(schedule, of_pairs_of_short_rows) {
   tc_graph_free(g);
 }
 
+/* Blocks of short rows are transposed: what is loaded of them, and what is stored; elements of two bytes are not. */
+Test(schedule, of_blocks_of_rows) {
+  static const char *const text[] = {"graph g\n%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=1\nret %2\n",
+                                     "graph g\n%1 = param f32[R,C] \"x\"\n%2 = max %1 axes=[1] keep=1\n%3 = sub %1 %2\nret %3\n",
+                                     "graph g\n%1 = param bf16[R,C] \"x\"\n%2 = cumsum %1 axis=1\nret %2\n"};
+  for (int i = 0; i < 3; i++) {
+    tc_graph *g = tc_graph_parse(text[i], &diag);
+    tc_program *p = planned(g);
+    const tc_nest *n = &p->kernel[0].nest[0];
+    const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
+    const tc_omp_stage_schedule *stage = s->variant[0].stage;
+    uint32_t stores = 0;
+    for (uint32_t j = 0; j < n->nstage; j++) stores += stage[j].transpose_store.n;
+    cr_assert_eq(s->nvariant, 2);
+    cr_expect_eq(((const tc_omp_nest_schedule *)s->variant[0].nest)->vector, 0);
+    cr_expect_eq(s->variant[0].when[0].bound, i == 0 ? TC_OMP_WIDE : s->variant[0].when[0].bound);
+    cr_expect_eq(stage[0].transpose.n, i < 2);
+    cr_expect_eq(stores, i < 2);
+    cr_expect_eq(((const tc_omp_stage_schedule *)s->variant[1].stage)[0].transpose.n, 0);
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
+}
+
 /* Columns of a matrix, and one row times a matrix, read whole rows where these are long and many. */
 Test(schedule, of_columns) {
   static const char *const text[] = {
@@ -348,6 +372,14 @@ Test(stated, scan_of_jammed_columns) {
                "carry0[jam]");
 }
 
+/* Rows by blocks where they are short, and else one by one. */
+Test(stated, scan_of_blocks_of_rows) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=1\nret %2\n",
+               "program g\nkernel cumsum_1\n  nest 0\n    when j < 35\n    vector i\n    tile 32\n    stage 0 transpose %1\n"
+               "    stage 0 transpose-store 1\n    else\n    vector j\n",
+               "tile1[36][TC_L]");
+}
+
 Test(stated, product_of_one_row) {
   check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[1,C] \"v\"\n"
                "%3 = permute %2 axes=[1,0]\n%4 = matmul %1 %3\nret %4\n",
@@ -427,6 +459,10 @@ REFUSED(outer_lanes, SUM, "sum_1", "vector i\ntile 16\ninterchange 1\nouter i\no
         "line 7: outer i: it is no parallel axis beside the lanes'")
 REFUSED(transposed_rows, SUM, "sum_1", "vector j\nstage 0 transpose %1\n",
         "line 5: stage 0 transpose %1: it has no neighbours along the other axis of a block")
+REFUSED(transposed_long_rows, SCAN, "cumsum_1", "vector i\ntile 16\nstage 0 transpose-store 1\n",
+        "line 6: stage 0 transpose-store 1: it stores no short rows")
+REFUSED(transposed_jammed_rows, SCAN, "cumsum_1", "when j < 20\nvector i\ntile 16\njam-vectors 2\nstage 0 transpose %1\nelse\nvector j\n",
+        "line 8: stage 0 transpose %1: vectors are jammed")
 REFUSED(interchanged_vectors, SUM, "sum_1", "vector i\ntile 16\njam-vectors 1\ninterchange 1\n",
         "line 7: interchange 1: vectors are jammed")
 REFUSED(short_runs_of_one_axis, SUM, "sum_1", "vector j\nstage 0 unroll 4\nstage 0 short-runs\n",

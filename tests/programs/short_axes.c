@@ -142,6 +142,49 @@ static void check_rows(int64_t r, int64_t c) {
   SAME("nearest", nearest(tc_cast(whole, TC_F64), tc_cast(each, TC_F64)));
 }
 
+/* ---- blocks of rows -------------------------------------------------------------------------- */
+
+TC_COMPILE static tc_tensor *summed(operand x TC_SHAPE("f32[R,C]")) { return tc_cumsum(x, 1); }
+TC_COMPILE static tc_tensor *summed_integers(operand x TC_SHAPE("i32[R,C]")) { return tc_cumprod(x, 1); }
+TC_COMPILE static tc_tensor *centred(operand x TC_SHAPE("f32[R,C]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
+TC_COMPILE static tc_tensor *centred3(operand x TC_SHAPE("f32[R,3]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
+TC_COMPILE static tc_tensor *centred7(operand x TC_SHAPE("i32[R,7]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
+/* Stored where they stand, beside other columns. */
+TC_COMPILE static void centre(tc_tensor *x TC_SHAPE("f32[R,C]")) { tc_copy_(x, tc_sub(x, tc_max(x, TC_AXES(1), true))); }
+TC_COMPILE static void sum_up(tc_tensor *x TC_SHAPE("f32[R,C]")) { tc_copy_(x, tc_cumsum(x, 1)); }
+
+/* The last rows and columns of a matrix: nothing lies behind their last element. */
+static tc_tensor *end_of(tc_tensor *whole, int64_t rows, int64_t columns) {
+  const int64_t r = tc_size(whole, 0), c = tc_size(whole, 1);
+  return tc_slice(tc_slice(whole, 0, r - rows, r, 1), 1, c - columns, c, 1);
+}
+
+static void check_in_place(void (*change)(tc_tensor *), operand whole, int64_t r, int64_t c) {
+  tc_tensor *got = tc_clone(whole), *want = tc_clone(whole);
+  change(end_of(got, r, c));
+  tc_set_enabled(false);
+  change(end_of(want, r, c));
+  tc_set_enabled(true);
+  check_same("in place", got, want);
+}
+
+static void check_blocks(int64_t r, int64_t c) {
+  tc_tensor *wide = tc_round(tc_mul_s(tc_randn(TC_DIMS(r + 1, c + 2), (uint64_t)(r * 100 + c), TC_F32), 9)); /* sums are exact */
+  tc_tensor *x = end_of(wide, r, c), *dense = tc_clone(x), *integers = tc_cast(wide, TC_I32);
+  SAME("summed", summed(x));
+  SAME("summed", summed(dense));
+  SAME("summed", summed(tc_flip(dense, TC_AXES(0))));
+  SAME("summed_integers", summed_integers(end_of(integers, r, c)));
+  SAME("centred", centred(x));
+  SAME("centred", centred(dense));
+  if (c == 3) SAME("centred3", centred3(dense));
+  if (c == 7) SAME("centred7", centred7(tc_cast(dense, TC_I32)));
+  check_in_place(centre, wide, r, c);
+  check_in_place(sum_up, wide, r, c);
+  check_in_place(centre, dense, r, c);
+  check_in_place(sum_up, dense, r, c);
+}
+
 /* ---- exponentials of 16 bits ----------------------------------------------------------------- */
 
 TC_COMPILE static tc_tensor *shares(operand x TC_SHAPE("bf16[R,C]")) { return tc_softmax(x, 1); }
@@ -265,6 +308,10 @@ int main(void) {
   for (int64_t c = 1; c <= 81; c += c < 20 ? 3 : 15)
     for (int64_t r = 1; r <= 90; r += r < 20 ? 4 : 35) TC_SCOPE {
         check_transposes(r, c);
+      }
+  for (int64_t c = 1; c <= 130; c += c < 20 ? 1 : 37)
+    for (int64_t r = 1; r <= 49; r += r < 15 ? 14 : 1 + (r > 17) * 15) TC_SCOPE {
+        check_blocks(r, c);
       }
   TC_SCOPE {
     check_products();

@@ -353,6 +353,12 @@ static bool store_kept(tc_print_scope *s, const tc_action *a) {
   return true;
 }
 
+static bool load_point(const tc_print_scope *s, uint32_t id, tc_buf *out) {
+  return load_kept(s, id, out) || tc_omp_load_row(s->self, id, out);
+}
+
+static bool store_point(tc_print_scope *s, const tc_action *a) { return store_kept(s, a) || tc_omp_store_row(s->self, a); }
+
 /* In place of the thread's rows, in the block of a variant whose rows are shorter than `width`. */
 static void declare_kept(tc_omp_nest *x, int64_t width) {
   for (uint32_t i = 0; i < x->s.k->nbuffer; ++i) {
@@ -385,7 +391,9 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.result = x->result;
   x->s.result_axes = x->f.result_axes;
   x->s.depends = x->f.depends;
-  if (tc_omp_lanes_are_points(&x->f) && tc_omp_keeps_rows(&x->f)) x->s.load = load_kept, x->s.store = store_kept;
+  x->s.self = x;
+  if (tc_omp_has_tiled_rows(x) || (tc_omp_lanes_are_points(&x->f) && tc_omp_keeps_rows(&x->f)))
+    x->s.load = load_point, x->s.store = store_point;
   name_results(x);
   return true;
 }
@@ -425,6 +433,7 @@ static void put_variant(tc_omp_nest *x, const tc_schedule_variant *v, bool team)
   x->s.indent += 2;
   put_ones(x, v);
   if (x->s.store) declare_kept(x, tc_omp_short_width(x->nest, v));
+  if (tc_omp_has_tiled_rows(x)) tc_omp_declare_row_tiles(x, tc_omp_short_width(x->nest, v));
   if (x->plan->nontemporal) tc_omp_put_nontemporal(x);
   put_tasks(x, team);
   if (x->s.nontemporal) tc_print_line(&x->s, "if (nontemporal) tc_fence();");

@@ -29,7 +29,7 @@ typedef struct tc_omp_nest {
    * has its value for them. */
   bool jam_points;
   uint8_t *hoisted;
-  uint32_t tiled; /* the stage whose loads are from tiles */
+  uint32_t tiled; /* the stage whose loads are from tiles, or whose stores are to tiles */
 } tc_omp_nest;
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
@@ -100,6 +100,15 @@ int tc_omp_served_stage(const tc_omp_nest *x, const tc_stage *st);
  * none. */
 bool tc_omp_begin_tiles(tc_omp_nest *x, uint32_t stage);
 void tc_omp_end_tiles(tc_omp_nest *x);
+
+/* row_blocks.c.  declare: the tiles of a variant whose rows are shorter than `width`; fill: of all loads, in front of the stages
+ * at a point; empty: behind the loops of a stage.  load_row, store_row: in their place; false: it has no tile. */
+bool tc_omp_has_tiled_rows(const tc_omp_nest *x);
+void tc_omp_declare_row_tiles(tc_omp_nest *x, int64_t width);
+void tc_omp_fill_row_tiles(tc_omp_nest *x);
+void tc_omp_empty_row_tiles(tc_omp_nest *x, uint32_t stage);
+bool tc_omp_load_row(const tc_omp_nest *x, uint32_t id, tc_buf *out);
+bool tc_omp_store_row(tc_omp_nest *x, const tc_action *a);
 
 /* interleaved_store.c prints all stores that the first one is interleaved with, their values printed,
  * where no lane is idle. */

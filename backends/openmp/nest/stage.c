@@ -54,10 +54,12 @@ static void put_stage(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_put_accumulators(x, &r);
   tc_omp_put_carries(x, &r);
-  const bool tiles = tc_omp_begin_tiles(x, index);
+  const bool tiles = !tc_omp_lanes_are_points(&x->f) && tc_omp_begin_tiles(x, index);
+  x->tiled = index;
   if (x->stage[index].short_runs) tc_omp_put_short_runs(x, &r, x->f.parallel);
   else tc_omp_put_loops(x, &r, 0, x->f.parallel);
   if (tiles) tc_omp_end_tiles(x);
+  tc_omp_empty_row_tiles(x, index);
   tc_omp_put_results(x, &r);
   tc_print_leave(&x->s, outer);
   if (block) {
@@ -112,7 +114,10 @@ static void put_stages(tc_omp_nest *x, uint32_t from, uint32_t to) {
   }
 }
 
-void tc_omp_point(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage); }
+void tc_omp_point(tc_omp_nest *x) {
+  if (tc_omp_has_tiled_rows(x)) tc_omp_fill_row_tiles(x);
+  put_stages(x, 0, x->nest->nstage);
+}
 void tc_omp_put_front_stages(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage - 1); }
 void tc_omp_put_last_stage(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->nest->nstage); }
 

@@ -125,8 +125,7 @@ TC_MM_TRANSPOSE_PADDED(u16, 2)
 TC_MM_PUT(u64, 8)
 TC_MM_TRANSPOSE(u64)
 TC_MM_TRANSPOSE_PADDED(u64, 8)
-/* @ tc_mm_u32_transpose tc_mm_u32_transpose_padded */
-TC_MM_PUT(u32, 4)
+/* @ tc_mm_u32_pieces tc_mm_u32_cross */
 /* Words of 4 bytes.  Loading puts pieces of four words of rows 0, 4, 8, .. side by side: insertions
  * from memory, which keep the port for shuffles free.  What remains are transpositions of 4 x 4
  * words in each 16 bytes: of the words 0 .. 3 of a piece from two vectors. */
@@ -144,20 +143,25 @@ TC_FN tc_vu32 tc_mm_u32_pieces(const char *src, int64_t ss) {
       __builtin_memcpy((char *)&x + 16 * i, src + 4 * i * ss, 16);
   return x;
 }
+/* In each 16 bytes: word k of vector i changes places with word i of vector k. */
+TC_FN void tc_mm_u32_cross(tc_vu32 *x) {
+  const tc_vu32 a = __builtin_shufflevector(x[0], x[1], TC_MM_PIECES(0, TC_L, 1, TC_L + 1));
+  const tc_vu32 b = __builtin_shufflevector(x[0], x[1], TC_MM_PIECES(2, TC_L + 2, 3, TC_L + 3));
+  const tc_vu32 c = __builtin_shufflevector(x[2], x[3], TC_MM_PIECES(0, TC_L, 1, TC_L + 1));
+  const tc_vu32 d = __builtin_shufflevector(x[2], x[3], TC_MM_PIECES(2, TC_L + 2, 3, TC_L + 3));
+  x[0] = __builtin_shufflevector(a, c, TC_MM_PIECES(0, 1, TC_L, TC_L + 1));
+  x[1] = __builtin_shufflevector(a, c, TC_MM_PIECES(2, 3, TC_L + 2, TC_L + 3));
+  x[2] = __builtin_shufflevector(b, d, TC_MM_PIECES(0, 1, TC_L, TC_L + 1));
+  x[3] = __builtin_shufflevector(b, d, TC_MM_PIECES(2, 3, TC_L + 2, TC_L + 3));
+}
+/* @ tc_mm_u32_transpose tc_mm_u32_transpose_padded */
+TC_MM_PUT(u32, 4)
 TC_SLOW void tc_mm_u32_transpose(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows,
                                  int64_t n) {
   tc_vu32 x[TC_L];
   TC_UNROLL for (int i = 0; i < TC_L; i += 4, src += 16) {
-    const tc_vu32 r0 = tc_mm_u32_pieces(src, ss), r1 = tc_mm_u32_pieces(src + ss, ss);
-    const tc_vu32 r2 = tc_mm_u32_pieces(src + 2 * ss, ss), r3 = tc_mm_u32_pieces(src + 3 * ss, ss);
-    const tc_vu32 a = __builtin_shufflevector(r0, r1, TC_MM_PIECES(0, TC_L, 1, TC_L + 1));
-    const tc_vu32 b = __builtin_shufflevector(r0, r1, TC_MM_PIECES(2, TC_L + 2, 3, TC_L + 3));
-    const tc_vu32 c = __builtin_shufflevector(r2, r3, TC_MM_PIECES(0, TC_L, 1, TC_L + 1));
-    const tc_vu32 d = __builtin_shufflevector(r2, r3, TC_MM_PIECES(2, TC_L + 2, 3, TC_L + 3));
-    x[i] = __builtin_shufflevector(a, c, TC_MM_PIECES(0, 1, TC_L, TC_L + 1));
-    x[i + 1] = __builtin_shufflevector(a, c, TC_MM_PIECES(2, 3, TC_L + 2, TC_L + 3));
-    x[i + 2] = __builtin_shufflevector(b, d, TC_MM_PIECES(0, 1, TC_L, TC_L + 1));
-    x[i + 3] = __builtin_shufflevector(b, d, TC_MM_PIECES(2, 3, TC_L + 2, TC_L + 3));
+    TC_UNROLL for (int k = 0; k < 4; ++k) x[i + k] = tc_mm_u32_pieces(src + k * ss, ss);
+    tc_mm_u32_cross(&x[i]);
   }
   tc_mm_u32_put(x, dst, ds, rows, n);
 }
@@ -187,6 +191,65 @@ TC_TILE(u16, 2, tc_mm_u16_transpose_padded, tc_rawstrided_i16)
 TC_TILE(u32, 4, tc_mm_u32_transpose_padded, tc_rawstrided_i32)
 /* @ tc_tile_u64 */
 TC_TILE(u64, 8, tc_mm_u64_transpose_padded, tc_rawstrided_i64)
+/* @ tc_rows_u32 tc_torows_u32 */
+/* Blocks of TC_L rows of few elements, `step` elements apart, and tiles with a vector for each place of the rows: tile[j][i] is
+ * element j of row i.  `rows` are in the block, `all` are down to the end of the array.  Pieces of four elements are moved at a
+ * time, where none reaches past the end of the last row; or past that of the block, behind which other threads write. */
+enum { TC_PIECE = 4, TC_PIECE_BYTES = 16 };
+TC_SLOW void tc_rows_u32(const void *src, int64_t step, void *tile, int64_t rows, int64_t cols, int64_t all) {
+  const char *from = src;
+  char *to = tile;
+  enum { S = sizeof(tc_u32), line = TC_L * S };
+  const int64_t over = (TC_PIECE - cols % TC_PIECE) % TC_PIECE;
+  if (rows < TC_L || over > (all - rows) * step) {
+    for (int64_t j = 0; j < cols; ++j) {
+      const tc_vi32 v = tc_rawstrided_i32((const tc_i32 *)from + j, step, rows);
+      __builtin_memcpy(to + j * line, &v, sizeof v);
+    }
+    return;
+  }
+  for (int64_t j = 0; j < cols; j += TC_PIECE, from += TC_PIECE_BYTES, to += TC_PIECE * line) {
+    tc_vu32 x[TC_PIECE];
+    TC_UNROLL for (int i = 0; i < TC_PIECE; ++i) x[i] = tc_mm_u32_pieces(from + i * step * S, step * S);
+    tc_mm_u32_cross(x);
+    __builtin_memcpy(to, x, sizeof x);
+  }
+}
+/* The first 1 to 3 of a piece. */
+TC_FN void tc_mm_u32_few(char *to, const char *piece, int64_t n) {
+  if (n == 1) __builtin_memcpy(to, piece, 4);
+  else __builtin_memcpy(to, piece, 8);
+  if (n == 3) __builtin_memcpy(to + 8, piece + 8, 4);
+}
+TC_SLOW void tc_torows_u32(void *dst, int64_t step, const void *tile, int64_t rows, int64_t cols, int64_t all) {
+  const char *from = tile;
+  char *to = dst;
+  enum { S = sizeof(tc_u32), line = TC_L * S, whole = TC_L - TC_PIECE };
+  (void)all;
+  if (rows < TC_L || step != cols) {
+    for (int64_t j = 0; j < cols; ++j) {
+      tc_vi32 v;
+      __builtin_memcpy(&v, from + j * line, sizeof v);
+      tc_rawstoreapart_i32((tc_i32 *)to + j, step, v, rows);
+    }
+    return;
+  }
+  /* What the last pieces write behind their rows is written again, by later rows and by the pieces in front of them. */
+  for (int64_t j = (cols - 1) / TC_PIECE * TC_PIECE; j >= 0; j -= TC_PIECE) {
+    const int64_t n = TC_MIN(TC_PIECE, cols - j);
+    tc_vu32 x[TC_PIECE];
+    __builtin_memcpy(x, from + j * line, sizeof x);
+    tc_mm_u32_cross(x);
+    char *row = to + j * S;
+    TC_UNROLL for (int i = 0; i < TC_L; i += TC_PIECE, row = TC_OPAQUE(row + TC_PIECE * cols * S)) {
+      TC_UNROLL for (int k = 0; k < TC_PIECE; ++k) {
+        const char *piece = (const char *)&x[k] + i / TC_PIECE * TC_PIECE_BYTES;
+        if (i < whole || TC_PIECE - n <= (TC_PIECE - 1 - k) * cols) __builtin_memcpy(row + k * cols * S, piece, TC_PIECE_BYTES);
+        else tc_mm_u32_few(row + k * cols * S, piece, n);
+      }
+    }
+  }
+}
 /* @ tc_mm_fetch */
 /* Asks for a line of each of TC_L rows, which need not exist. */
 TC_FN void tc_mm_fetch(const char *line, int64_t ss) {

@@ -89,7 +89,7 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   s->outer = s->interchange ? tc_omp_plan_outer(&c->f) : -1;
   s->outer_tile = s->outer < 0 ? 0 : TC_OMP_OUTER;
   if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
-  if (!tc_omp_plan_transpose(c)) return false;
+  if (!tc_omp_plan_transpose(c) || !tc_omp_plan_row_blocks(c)) return false;
   if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c))) return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
   s->jam_rows = w == JAM_ROWS || tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
@@ -109,7 +109,7 @@ typedef struct kernel_plan {
 } kernel_plan;
 
 static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, transform w, tc_schedule_variant *v) {
-  tc_omp_choice c = {0};
+  tc_omp_choice c = {.width = tc_omp_short_width(n, v)};
   v->nest = c.nest = tc_arena_alloc(x->p->arena, sizeof *c.nest);
   v->stage = c.stage = tc_arena_alloc(x->p->arena, (n->nstage + 1) * sizeof *c.stage);
   bool ok = c.nest && c.stage;

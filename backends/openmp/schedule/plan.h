@@ -16,6 +16,7 @@ enum {
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
   TC_OMP_RESIDENT = 512, /* the same where all its accumulators are in the first-level cache at a time */
   TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
+  TC_OMP_WIDE = 128, /* rows up to here whose blocks, transposed, are in the first-level cache */
   TC_OMP_FULL_VECTORS = 4, /* points from so many vectors on, of any number, fill four fifths of their lanes or more */
   TC_OMP_COLLECT = 128, /* rows from here on take so long that combining lanes row by row costs little */
   /* Columns, in vectors, and rows of them from which on loops are interchanged: of less, accumulators in registers are
@@ -35,6 +36,7 @@ typedef struct tc_omp_choice {
   tc_omp_facts f;
   tc_omp_nest_schedule *nest;
   tc_omp_stage_schedule *stage; /* one for each */
+  int64_t width;                /* that rows stay below (tc_omp_short_width) */
 } tc_omp_choice;
 
 /* All decisions about a program: packing (gemm/packing.c), and the schedule of each kernel of nests.
@@ -67,6 +69,13 @@ bool tc_omp_may_transpose(const tc_omp_facts *f, const tc_stage *st, const tc_ex
 bool tc_omp_plan_transpose(tc_omp_choice *c);
 /* The axis that lanes of a transpose are better along than along its stores, -1: none. */
 int tc_omp_plan_transposed(const tc_omp_facts *f);
+
+/* row_blocks.c: is the stage one at points in the lanes, along rows that are short?  may: are rows of the load, or of the store,
+ * moved as transposed blocks?  plan: sets the lists of all stages.  false: out of memory. */
+bool tc_omp_has_row_blocks(const tc_omp_choice *c, const tc_stage *st);
+bool tc_omp_may_block_rows(const tc_omp_choice *c, const tc_stage *st, const tc_expr *e);
+bool tc_omp_may_block_stores(const tc_omp_choice *c, const tc_stage *st, const tc_action *a);
+bool tc_omp_plan_row_blocks(tc_omp_choice *c);
 
 /* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);

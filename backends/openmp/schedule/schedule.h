@@ -51,6 +51,7 @@ typedef struct tc_omp_stage_schedule {
   tc_schedule_list prefetch;       /* loads whose rows are prefetched for later outer points, */
   tc_schedule_list prefetch_store; /* and actions whose rows are */
   tc_schedule_list transpose; /* loads of blocks, apart in the lanes, that are transposed in front of the stage's loops */
+  tc_schedule_list transpose_store; /* actions that store such blocks, transposed behind the stage's loops */
 } tc_omp_stage_schedule;
 
 #endif

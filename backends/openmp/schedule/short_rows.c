@@ -14,6 +14,8 @@ enum {
   FUNCTION = 20,    /* a transcendental; other operations: 1 */
   ONE_BY_ONE = 12,  /* elements that are apart are loaded or stored */
   HALF_BY_ONE = 16, /* the same of 16 bits, for which there are no gathers */
+  IN_BLOCKS = 6,    /* of 32 bits, neighbours in their rows (row_blocks.c) */
+  PREFIX = 24,      /* a scan along the lanes */
   LANES = 16
 };
 
@@ -34,7 +36,9 @@ static int64_t operation(const tc_expr *e) {
 static int64_t access_apart(const tc_omp_facts *f, const tc_address *a, uint32_t buffer, int outer) {
   if (!a->nterm && tc_dim_is(a->coef[outer], 0)) return 0; /* equal for all rows */
   if (!a->nterm && is_next(a, outer)) return 0;
-  return tc_dtype_bytes(tc_omp_buffer(f, buffer)->dtype) < 4 ? HALF_BY_ONE : ONE_BY_ONE;
+  const size_t bytes = tc_dtype_bytes(tc_omp_buffer(f, buffer)->dtype);
+  if (bytes == 4 && !a->nterm && is_next(a, f->vector)) return IN_BLOCKS;
+  return bytes < 4 ? HALF_BY_ONE : ONE_BY_ONE;
 }
 
 /* along: does the stage go along the row? */
@@ -51,18 +55,19 @@ static void add_stage(const tc_omp_facts *f, const tc_stage *st, int outer, bool
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind == TC_ACT_REDUCE && along && !a->serves) c->row += ACROSS;
+    if (a->kind == TC_ACT_SCAN && along) c->row += PREFIX;
     if (a->kind == TC_ACT_STORE && along) c->apart += access_apart(f, &a->address, a->buffer, outer);
   }
 }
 
-/* Does the nest reduce along its inner axis, and else store? */
+/* Does the nest reduce or scan along its inner axis, and else store? */
 static bool reduces_rows(const tc_omp_facts *f) {
   const tc_nest *n = f->nest;
   bool reduces = false;
   for (uint32_t i = 0; i < n->nstage; ++i)
     for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
       const tc_action *a = &n->stage[i].action[j];
-      if (a->kind == TC_ACT_REDUCE) reduces |= tc_omp_along(f, &n->stage[i]);
+      if (a->kind == TC_ACT_REDUCE || a->kind == TC_ACT_SCAN) reduces |= tc_omp_along(f, &n->stage[i]);
       else if (a->kind != TC_ACT_STORE) return false;
     }
   return reduces && !n->serial;
@@ -101,11 +106,49 @@ static int64_t equal_width(const cost *c) {
   return equal < TC_OMP_SHORT ? equal : TC_OMP_SHORT;
 }
 
+/* Do lanes along the row cost more than blocks of rows that are transposed, however long it is?  Those of scans do, of which each
+ * takes up what lanes before it hold, and those of tuples. */
+static bool is_dear_along(const tc_nest *n) {
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    for (uint32_t j = 0; j < n->stage[i].naction; ++j) {
+      const tc_action *a = &n->stage[i].action[j];
+      if (a->kind == TC_ACT_SCAN || (a->kind == TC_ACT_REDUCE && tc_print_is_tuple(a) && !a->term.id)) return true;
+    }
+  return false;
+}
+
+/* Are all accesses that are apart in lanes along rows to blocks of these? */
+static bool has_blocks_alone(const tc_omp_facts *f, int outer) {
+  for (uint32_t i = 0; i < f->nest->nstage; ++i) {
+    const tc_stage *st = &f->nest->stage[i];
+    const uint8_t *need = tc_omp_needs(f, st);
+    for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+      const tc_expr *e = &f->k->expr[id];
+      if (need[id] && e->kind == TC_EX_LOAD && (e->guard.id || access_apart(f, &e->address, e->buffer, outer) > IN_BLOCKS)) return false;
+    }
+    for (uint32_t j = 0; j < st->naction; ++j) {
+      const tc_action *a = &st->action[j];
+      if (a->kind == TC_ACT_STORE && (a->guard.id || access_apart(f, &a->address, a->buffer, outer) > IN_BLOCKS)) return false;
+    }
+  }
+  return true;
+}
+
+/* Rows of known lengths, too: at that, the vector axis was chosen by whether they fill a vector. */
+static int64_t wide_rows(const tc_omp_facts *f) {
+  int64_t lo, hi;
+  const int inner = f->nest->nparallel;
+  if (inner != 1 || tc_omp_keeps_rows(f) || !is_dear_along(f->nest) || !has_blocks_alone(f, 0)) return 0;
+  tc_dim_range(tc_graph_dims(f->p->graph), f->nest->axis[inner].extent, &lo, &hi);
+  return lo < TC_OMP_WIDE ? TC_OMP_WIDE : 0;
+}
+
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
   const tc_nest *n = f->nest;
   const int inner = n->nparallel;
   cost c = {0};
   if (!inner || n->naxis != inner + 1 || f->vector != inner || !reduces_rows(f) || tc_omp_has_parts(f)) return 0;
+  if (wide_rows(f)) return wide_rows(f);
   if (tc_omp_only_reduces(f)) return if_unknown(f, n->axis[inner].extent, TC_OMP_SHORT);
   if (inner > 1) return 0;
   for (uint32_t i = 0; i < n->nstage; ++i) add_stage(f, &n->stage[i], 0, tc_omp_along(f, &n->stage[i]), &c);

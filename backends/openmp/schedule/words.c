@@ -24,6 +24,7 @@ static bool open_place(tc_schedule_place *at) {
   if (!x) return false;
   x->c.nest = (tc_omp_nest_schedule *)at->variant->nest;
   x->c.stage = (tc_omp_stage_schedule *)at->variant->stage;
+  x->c.width = tc_omp_short_width(at->nest, at->variant);
   if (!tc_omp_open_facts(&x->c.f, at->k, at->p, at->nest, x->c.nest->vector)) return false;
   if (!x->c.nest->approximate.n) return true;
   x->reduced = malloc(at->k->nexpr + 1);
@@ -304,9 +305,17 @@ static const char *refuse_prefetch_store(const tc_schedule_place *at) {
 static const char *refuse_transpose(const tc_schedule_place *at) {
   const tc_schedule_list *l = &stage_of(at)->transpose;
   for (uint32_t i = 0; i < l->n; ++i)
-    if (!tc_omp_may_transpose(&choice(at)->f, loops_of(at), &at->k->expr[l->at[i]]))
+    if (!tc_omp_may_transpose(&choice(at)->f, loops_of(at), &at->k->expr[l->at[i]]) &&
+        !tc_omp_may_block_rows(choice(at), loops_of(at), &at->k->expr[l->at[i]]))
       return "it has no neighbours along the other axis of a block";
-  return NULL;
+  return l->n && nest_of(at)->jam_vectors.n ? "vectors are jammed" : NULL;
+}
+
+static const char *refuse_transpose_store(const tc_schedule_place *at) {
+  const tc_schedule_list *l = &stage_of(at)->transpose_store;
+  for (uint32_t i = 0; i < l->n; ++i)
+    if (!tc_omp_may_block_stores(choice(at), loops_of(at), &loops_of(at)->action[l->at[i]])) return "it stores no short rows";
+  return nest_of(at)->jam_vectors.n ? "vectors are jammed" : NULL;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -360,6 +369,7 @@ static const tc_schedule_word stage_words[] = {
     {"prefetch", TC_WORD_VALUES, STAGE(prefetch), 0, refuse_prefetch, NULL, try_others},
     {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store, NULL, try_others},
     {"transpose", TC_WORD_VALUES, STAGE(transpose), 0, refuse_transpose, NULL, try_others},
+    {"transpose-store", TC_WORD_ACTIONS, STAGE(transpose_store), 0, refuse_transpose_store, NULL, try_others},
 };
 
 const tc_schedule_words tc_omp_schedule_words = {
