@@ -446,6 +446,7 @@ Value Evaluator::load_entry(const Place &place, SourceLocation loc) {
       return {};
     }
   }
+  if (is_behind_write(place, loc)) return {};
   if (maybe && place.deref && !place.type->isArithmeticType() && !inputs.count(lvalue)) {
     fail(loc, "whether '" + lvalue + "' is read is not known at build time");
     return {};
