@@ -581,8 +581,11 @@ void Evaluator::note_type(const Place &place, const Value &v, Facts &after) {
   const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
   std::optional<tc_type> declared;
   if (!type) { // nothing was computed of it
-    auto known = facts.types.find(place_key(storage.source));
-    if (known != facts.types.end()) after.types[place_key(place)] = known->second;
+    const bool shaped = storage.source.declared && declared_shape(storage.source.declared);
+    const auto known = shaped && !facts.types.count(place_key(storage.source))
+                           ? std::nullopt
+                           : facts.at(storage.source);
+    if (known) after.types[place_key(place)] = *known;
     else declared = known_type(storage.source);
     if (!declared) return;
     type = &*declared;
