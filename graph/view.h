@@ -39,7 +39,8 @@ bool tc_view_adjust(tc_dims *dims, const tc_view_step *s, const tc_type *whole, 
 typedef struct tc_view_group {
   int i, i_end, j, j_end;
 } tc_view_group;
-/* Moves *g, zero at first, on to the smallest group behind it; false: there is none, though axes are left. */
+/* Moves *g, zero at first, on to the smallest group behind it, which is all that is left where no products are known to be
+ * equal (in an empty array, that of other axes being 0, they may differ); false: there is none, though axes are left. */
 bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, tc_view_group *g);
 /* Are axes left behind the group? */
 bool tc_view_has_group(const tc_type *a, const tc_type *b, const tc_view_group *g);

@@ -99,6 +99,7 @@ tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
     storage.input = static_cast<int>(found->second);
     storage.current = input_refs[found->second];
   }
+  if (storage.source.layout && is_behind_store(storage, loc)) return {0};
   if (t.whole) return storage.current;
   return t.version == storage.version ? t.ref : view_again(t.ref, t.base, storage, loc);
 }

@@ -266,10 +266,11 @@ std::optional<tc_type> Evaluator::type_of(const TypeFact &fact) {
 // What the tensor is, as far as the program or the statements before tell.
 std::optional<tc_type> Evaluator::known_type(const Place &place) {
   if (place.made) return type_of(*place.made);
-  auto found = facts.types.find(place_key(place));
-  if (found != facts.types.end()) return type_of(found->second);
   const StringLiteral *shape = place.declared ? declared_shape(place.declared) : nullptr;
-  if (!shape) return std::nullopt;
+  if (!shape || facts.types.count(place_key(place))) {
+    const auto fact = facts.at(place);
+    return fact ? type_of(*fact) : std::nullopt;
+  }
   std::string text = shape_text(shape, sizes);
   if (llvm::isa<FieldDecl>(place.declared)) text = rename_symbols(text, place.instance);
   tc_type type;
@@ -300,8 +301,7 @@ bool Evaluator::declare_input(const Place &place) {
 
 Value Evaluator::import_tensor(const Place &place) {
   Tensor t;
-  bool known = place.made || facts.types.count(place_key(place)) ||
-               (place.declared && declared_shape(place.declared));
+  bool known = place.made || (place.declared && declared_shape(place.declared)) || facts.at(place);
   if (!known) return Value::of(Value::Foreign, place);
   auto [at, fresh] =
       entry_storages.insert({place.lvalue(), static_cast<unsigned>(storages.size())});
@@ -446,6 +446,7 @@ Value Evaluator::load_entry(const Place &place, SourceLocation loc) {
       return {};
     }
   }
+  if (is_behind_write(place, loc)) return {};
   if (maybe && place.deref && !place.type->isArithmeticType() && !inputs.count(lvalue)) {
     fail(loc, "whether '" + lvalue + "' is read is not known at build time");
     return {};

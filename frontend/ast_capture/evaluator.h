@@ -344,8 +344,16 @@ private:
   Value read(const clang::CallExpr *e, tc_ref x, tc_dtype dtype);
   Value do_tc_dtype_size(const clang::CallExpr *e); // layouts.cpp
   Value do_tc_wrap_layout(const clang::CallExpr *e);
+  Value do_tc_wrap(const clang::CallExpr *e);
+  Value do_tc_wrap_const(const clang::CallExpr *e);
+  Value wrapped(const clang::CallExpr *e, bool readonly);
+  std::string strides_text(const clang::Expr *list, const tc_type &type);
+  bool may_read_memory(clang::SourceLocation loc);
+  bool may_be_in(const Place &place, const Storage &storage);
+  bool is_behind_store(const Storage &storage, clang::SourceLocation loc);
+  bool is_behind_write(const Place &place, clang::SourceLocation loc);
   Value do_tc_from(const clang::CallExpr *e);
-  std::string data_text(const clang::Expr *e);
+  std::string data_text(const clang::Expr *e, bool shared);
   std::string sizes_text(const tc_type &type);
   Value do_tc_is_compiling(const clang::CallExpr *e);
   bool asks_for_error(const clang::CallExpr *e);
@@ -518,6 +526,7 @@ private:
     const char *call; // of the value
     Value value;
     std::string text; // what is called instead
+    bool keeps = false;
   };
   std::vector<std::string> conditions;
   std::map<std::string, llvm::APSInt> known_numbers; // by their text: what conditions tell

@@ -50,15 +50,54 @@ static TypeFact::Size either(const TypeFact::Size &a, const TypeFact::Size &b,
           std::gcd(a.multiple, b.multiple)};
 }
 
+// Sizes that differ in the two are any, with a name of this place.
+static void join_sizes(TypeFact &ours, const TypeFact &theirs, llvm::StringRef place) {
+  for (size_t i = 0; i < ours.sizes.size(); i++)
+    ours.sizes[i] = either(ours.sizes[i], theirs.sizes[i], name_of_size(place, i));
+}
+
 void Facts::join(const Facts &other) {
   for (const auto &[key, theirs] : other.types) {
     auto [at, fresh] = types.insert({key, theirs});
     TypeFact &ours = at->second;
     if (fresh || ours.sizes.size() != theirs.sizes.size()) continue;
-    for (size_t i = 0; i < ours.sizes.size(); i++)
-      ours.sizes[i] = either(ours.sizes[i], theirs.sizes[i],
-                             name_of_size(llvm::StringRef(key).split(":").second, i));
+    join_sizes(ours, theirs, llvm::StringRef(key).split(":").second);
   }
+}
+
+// The text without what stands in brackets; *computed: that is not a number everywhere.
+static std::string without_indices(llvm::StringRef text, bool *computed) {
+  std::string out;
+  int open = 0;
+  *computed = false;
+  for (char c : text) {
+    open -= c == ']';
+    if (!open) out += c;
+    else *computed = *computed || !llvm::isDigit(c);
+    open += c == '[';
+  }
+  return out;
+}
+
+std::optional<TypeFact> Facts::at(const Place &place) const {
+  const std::string key = place_key(place), name = place.lvalue();
+  auto found = types.find(key);
+  if (found != types.end()) return found->second;
+  bool computed, any;
+  const std::string elements = without_indices(key, &computed);
+  if (!computed) return std::nullopt;
+  const llvm::StringRef array = llvm::StringRef(key).take_front(key.find('[') + 1);
+  std::optional<TypeFact> all;
+  for (auto each = types.lower_bound(array.str());
+       each != types.end() && llvm::StringRef(each->first).starts_with(array); ++each) {
+    const TypeFact &fact = each->second;
+    if (without_indices(each->first, &any) != elements) continue;
+    if (!all) all = fact;
+    else if (fact.type.dtype != all->type.dtype || fact.type.rank != all->type.rank) return std::nullopt;
+    else join_sizes(*all, fact, name);
+  }
+  if (all) all->doubtful = true;
+  return all;
 }
 
 Reading::Reading(const FunctionDecl *function) {

@@ -4,6 +4,7 @@
 #define TC_CAPTURE_FACTS_H
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "frontend/ast_capture/value.h"
@@ -34,6 +35,9 @@ struct Facts {
 
   // Where another path joins: sizes that differ on the two are any.
   void join(const Facts &other);
+
+  // What is known of the tensor at a place, or else, doubtful, where an index is known at run time only: of those at others.
+  std::optional<TypeFact> at(const Place &place) const;
 };
 
 std::string place_key(const Place &place);

@@ -366,7 +366,8 @@ static bool mentions(const Segment &s, const std::string &name) {
     if (in(each.text)) return true;
   for (const auto &each : s.sizes)
     if (in(each.text)) return true;
-  return in(s.returned) || llvm::any_of(s.effects, in) || llvm::any_of(s.views, in);
+  return in(s.returned) || llvm::any_of(s.keeps, in) || llvm::any_of(s.effects, in) ||
+         llvm::any_of(s.views, in);
 }
 
 // The last operand of whose sizes the text speaks; -1: of none.
@@ -472,8 +473,8 @@ void Evaluator::write_stores(const std::vector<Export> &list, SourceLocation loc
   for (const Export &each : list)
     add(each.where, each.lvalue, each.type, each.value, each.variable);
   for (const Effect &each : effects)
-    result.effects.push_back(each.text.empty() ? each.call + value_text(each.value, loc) + ");"
-                                               : each.text);
+    (each.keeps ? result.keeps : result.effects)
+        .push_back(each.text.empty() ? each.call + value_text(each.value, loc) + ");" : each.text);
 }
 
 // What is returned as a whole.
@@ -580,8 +581,11 @@ void Evaluator::note_type(const Place &place, const Value &v, Facts &after) {
   const tc_type *type = ref.id ? tc_graph_type(graph, ref) : nullptr;
   std::optional<tc_type> declared;
   if (!type) { // nothing was computed of it
-    auto known = facts.types.find(place_key(storage.source));
-    if (known != facts.types.end()) after.types[place_key(place)] = known->second;
+    const bool shaped = storage.source.declared && declared_shape(storage.source.declared);
+    const auto known = shaped && !facts.types.count(place_key(storage.source))
+                           ? std::nullopt
+                           : facts.at(storage.source);
+    if (known) after.types[place_key(place)] = *known;
     else declared = known_type(storage.source);
     if (!declared) return;
     type = &*declared;

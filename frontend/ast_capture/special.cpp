@@ -16,6 +16,8 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
 #include "graph/ops/api.def"
       {"tc_dtype_size", &Evaluator::do_tc_dtype_size},
       {"tc_wrap_layout", &Evaluator::do_tc_wrap_layout},
+      {"tc_wrap", &Evaluator::do_tc_wrap},
+      {"tc_wrap_const", &Evaluator::do_tc_wrap_const},
       {"tc_free", &Evaluator::do_tc_free},
       {"tc_fail_as", &Evaluator::do_tc_fail_as},
       {"tc_dtype_of", &Evaluator::do_tc_dtype_of},
@@ -212,7 +214,7 @@ Value Evaluator::do_tc_keep(const CallExpr *e) {
     fail(e->getExprLoc(), "a tensor over memory of the caller's own kind is kept");
     return {};
   }
-  effects.push_back({"(tc_keep)(", v, ""});
+  effects.push_back({"(tc_keep)(", v, "", true});
   return v;
 }
 

@@ -63,6 +63,7 @@ static std::string owned(const Segment::Store &store, const Ownership *scope) {
 static void put_results(const Segment &s, unsigned label, const Ownership *scope, raw_ostream &os) {
   for (size_t i = 0; i < s.views.size(); i++)
     os << " struct tc_tensor *const __tc_view" << i << " = " << s.views[i] << ";";
+  for (const std::string &keep : s.keeps) os << " " << keep;
   for (size_t i = 0; i < s.stores.size(); i++) {
     const Segment::Store &store = s.stores[i];
     if (store.where == Segment::Store::Memory)

@@ -70,6 +70,23 @@ TC_COMPILE tc_tensor *keeps_own(struct own *m) { return tc_exp(tc_keep(view(m)))
 static inline tc_layout beside_tensor(const tc_tensor *t, float *p, int n) { return tc_row_major(TC_DIMS(n), p, TC_F32); }
 TC_COMPILE tc_tensor *lies_by_tensor(X, float *p TC_SHAPE("f32[R]"), int n) { return tc_exp(tc_wrap_layout(beside_tensor(x, p, n))); }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:122: remark: 'lies_by_tensor' not compiled: where a tensor lies depends on another tensor
+TC_COMPILE tc_tensor *stores_to_own(float *p, int n) {
+  tc_tensor *own = tc_wrap(TC_DIMS(n), NULL, p, TC_F32, NULL, NULL), *y = tc_exp(own);
+  p[0] = 3;
+  return tc_add(y, tc_add_s_(own, 1));
+}
+// CHECK-DAG: messages_objects.c:[[#@LINE-2]]:30: remark: graph break in 'stores_to_own': memory of this tensor is used behind a write to 'p[0]', which may be part of it
+static float own_value(struct own *m) { return m->data[0]; }
+TC_COMPILE tc_tensor *reads_own(struct own *m) { tc_add_s_(view(m), 1); return tc_mul_s(view(m), own_value(m)); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-2]]:48: remark: graph break in 'reads_own': 'm->data[0]' is read behind a write to a tensor whose memory it may be part of
+void let_go(void *context);
+TC_COMPILE tc_tensor *released(float *p, int n) { return tc_exp(tc_wrap(TC_DIMS(n), NULL, p, TC_F32, let_go, NULL)); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:65: remark: 'released' not compiled: a tensor that calls a function when it is freed is not made in compiled code
+static tc_tensor *local(float a) { float p[2] = {a, a}; return tc_exp(tc_wrap(TC_DIMS(2), NULL, p, TC_F32, NULL, NULL)); }
+TC_COMPILE tc_tensor *of_local(float a) { return local(a); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-2]]:97: remark: 'of_local' not compiled: the memory of this tensor is not followed; pass a pointer that the function is given, or an array from its start on that it does not write itself
+TC_COMPILE tc_tensor *of_strides(float *p, const int64_t *strides) { return tc_exp(tc_wrap_const(TC_DIMS(2), strides, p, TC_F32)); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:110: remark: 'of_strides' not compiled: the strides of this tensor are not followed; pass NULL, or an array of the function
 
 // ---- operations of the program's own
 bool kernel(tc_tensor *out, const tc_tensor *x, const tc_tensor *y, double a);
