@@ -26,7 +26,9 @@ static bool read_int(reader *r, int64_t *v) { return tc_words_int(&r->w, v); }
 static bool read_quoted(reader *r, tc_buf *out) { return tc_words_quoted(&r->w, out); }
 static bool read_dtype(reader *r, tc_dtype *d) { return tc_words_dtype(&r->w, d); }
 static bool read_dim(reader *r, tc_dim *d) { return tc_words_dim(&r->w, tc_graph_dims(r->g), d); }
-static bool read_type(reader *r, tc_type *t) { return tc_words_type(&r->w, tc_graph_dims(r->g), t); }
+static bool read_type(reader *r, tc_type *t) {
+  return tc_words_type(&r->w, tc_graph_dims(r->g), t);
+}
 
 static bool read_ref(reader *r, tc_ref *ref) {
   int64_t i;
@@ -226,7 +228,8 @@ static bool read_ret(reader *r) {
   do {
     tc_ref ref;
     if (!read_ref(r, &ref)) return false;
-    if (!tc_graph_output(r->g, ref)) return fail(r, "an effect, or several results at once, cannot be returned");
+    if (!tc_graph_output(r->g, ref))
+      return fail(r, "an effect, or several results at once, cannot be returned");
   } while (accept(r, ",") || !at_end(r));
   return true;
 }

@@ -227,8 +227,8 @@ tc_dim tc_dim_sub(tc_dims *c, tc_dim a, tc_dim b) {
   return dim_add_scaled(c, tc_dim_norm(c, a), tc_dim_norm(c, b), -1);
 }
 
-/* sum with a term of it replaced by k * part: sums of many terms, of which a few change, are interned once for each of
- * those, not once for each term. */
+/* sum with a term of it replaced by k * part: sums of many terms, of which a few change, are
+ * interned once for each of those, not once for each term. */
 static tc_dim replace_term(tc_dims *c, tc_dim sum, dim_term t, tc_dim part, int64_t k) {
   const tc_dim rest = dim_add_scaled(c, sum, dim_term_dim(c, t), -1);
   return tc_dim_bad(rest) || tc_dim_bad(part) ? TC_DIM_INVALID : dim_add_scaled(c, rest, part, k);
@@ -428,8 +428,8 @@ static bool norm_mono(tc_dims *c, uint32_t mono, tc_dim *out) {
   return tc_dim_bad(*out) || !tc_dim_same(*out, dim_term_dim(c, (dim_term){1, mono}));
 }
 
-/* Symbols are replaced; quotients, min and max become simpler when facts since then allow it, and what was
- * found equal to a constant is that constant. */
+/* Symbols are replaced; quotients, min and max become simpler when facts since then allow it, and
+ * what was found equal to a constant is that constant. */
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
   if (c) d = only_value(c, d);
   dim_poly *p = c ? dim_poly_of(c, d) : NULL;
@@ -440,7 +440,8 @@ tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
   uint32_t epoch = c->epoch;
   tc_dim sum = d, part;
   for (uint32_t i = 0; i < p->n && !tc_dim_bad(sum); i++)
-    if (norm_mono(c, p->term[i].mono, &part)) sum = replace_term(c, sum, p->term[i], part, p->term[i].coef);
+    if (norm_mono(c, p->term[i].mono, &part))
+      sum = replace_term(c, sum, p->term[i], part, p->term[i].coef);
   sum = exact(c, sum);
   p->norm = sum;
   p->norm_at = epoch;

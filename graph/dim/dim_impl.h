@@ -38,7 +38,8 @@ typedef struct dim_poly {
   uint32_t known_at; /* epoch of known_lo, known_hi; 0: never */
   tc_dim norm;
   uint32_t norm_at; /* epoch of norm */
-  uint32_t sign_at; /* epoch of what follows: bit i, by i case distinctions it is known to be >= 0, or not */
+  /* epoch of what follows: bit i, by i case distinctions it is known to be >= 0, or not */
+  uint32_t sign_at;
   uint8_t nonnegative, unknown;
 } dim_poly;
 

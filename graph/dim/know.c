@@ -181,7 +181,8 @@ static const dim_atom *bare_atom(const tc_dims *c, tc_dim d, atom_kind k) {
 
 enum { CASES = 4 }; /* nesting of case distinctions: cost is at most 2^CASES */
 
-/* Do a and b have a term of one monomial?  Where they have none, what is known of either says nothing of their difference. */
+/* Do a and b have a term of one monomial?  Where they have none, what is known of either says
+ * nothing of their difference. */
 static bool shares_term(const tc_dims *c, tc_dim a, tc_dim b) {
   dim_term one[2];
   const dim_term *x, *y;
@@ -224,8 +225,8 @@ static bool is_at_least(const dim_atom *a, int64_t coef) {
   return (a->kind == ATOM_MIN) == (coef < 0);
 }
 
-/* The term to distinguish cases of, n: none.  Those come first of which both cases have to hold: in each of
- * them another operand of the others may do, as for 1 + min(N, 2) - min(N, 3). */
+/* The term to distinguish cases of, n: none.  Those come first of which both cases have to hold: in
+ * each of them another operand of the others may do, as for 1 + min(N, 2) - min(N, 3). */
 static uint32_t term_with_cases(const tc_dims *c, const dim_poly *p) {
   uint32_t found = p->n;
   for (uint32_t i = 0; i < p->n; i++) {
@@ -254,16 +255,18 @@ static tc_dim cofactor(tc_dims *c, dim_term t, uint32_t j) {
   return d;
 }
 
-/* k times a bound of the quotient q = x / k from the side that makes the sum d least where q's factor f is known to be of one
- * sign: k * q <= x, and k * q >= x - (k - 1).  TC_DIM_INVALID: it may be of either. */
+/* k times a bound of the quotient q = x / k from the side that makes the sum d least where q's
+ * factor f is known to be of one sign: k * q <= x, and k * q >= x - (k - 1).  TC_DIM_INVALID: it
+ * may be of either. */
 static tc_dim least_of_quotient(tc_dims *c, const dim_atom *q, tc_dim f) {
   const span r = range_of(c, f);
   if (r.hi <= 0) return q->a;
   return r.lo >= 0 ? tc_dim_sub(c, q->a, tc_dim_sub(c, q->b, tc_dim_const(1))) : TC_DIM_INVALID;
 }
 
-/* d >= 0 as d = rest + f * (x / k), where k * rest + f * y >= 0 for a bound y of k * (x / k).  Which quotient helps is tried, in
- * sums of a few terms: places of a workspace are sums of hundreds, of quotients that nothing else is made of. */
+/* d >= 0 as d = rest + f * (x / k), where k * rest + f * y >= 0 for a bound y of k * (x / k).
+ * Which quotient helps is tried, in sums of a few terms: places of a workspace are sums of
+ * hundreds, of quotients that nothing else is made of. */
 static bool nonnegative_by_quotients(tc_dims *c, tc_dim d, int cases) {
   enum { TERMS = 8, MOST = 2 }; /* quotients, one in the place of another */
   const dim_poly *p = dim_poly_of(c, d);
@@ -276,15 +279,17 @@ static bool nonnegative_by_quotients(tc_dims *c, tc_dim d, int cases) {
       const tc_dim y = q && !tc_dim_bad(f) ? least_of_quotient(c, q, f) : TC_DIM_INVALID;
       if (tc_dim_bad(y)) continue;
       const tc_dim rest = dim_add_scaled(c, d, dim_term_dim(c, t), -1);
-      if (known_nonnegative(c, tc_dim_add(c, tc_dim_mul(c, q->b, rest), tc_dim_mul(c, f, y)), cases - 1)) return true;
+      if (known_nonnegative(c, tc_dim_add(c, tc_dim_mul(c, q->b, rest), tc_dim_mul(c, f, y)),
+                            cases - 1))
+        return true;
       p = dim_poly_of(c, d);
     }
   }
   return false;
 }
 
-/* By what is assumed, or in both cases of a min or max that is a factor-free term of it; in one of them, if the term
- * is at least that. */
+/* By what is assumed, or in both cases of a min or max that is a factor-free term of it; in one of
+ * them, if the term is at least that. */
 static bool prove_nonnegative(tc_dims *c, tc_dim d, int cases) {
   if (bounded_nonnegative(c, d)) return true;
   const dim_poly *p = cases ? dim_poly_of(c, d) : NULL;
@@ -301,7 +306,8 @@ static bool prove_nonnegative(tc_dims *c, tc_dim d, int cases) {
   return known_nonnegative(c, dim_add_scaled(c, rest, a->b, coef), cases - 1);
 }
 
-/* d >= 0 by its range, or as above.  A program asks the same again and again: of layers, of arrays of one shape. */
+/* d >= 0 by its range, or as above.  A program asks the same again and again: of layers, of arrays
+ * of one shape. */
 static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
   if (tc_dim_bad(d)) return false;
   if (range_of(c, d).lo >= 0) return true;
@@ -520,8 +526,8 @@ static uint32_t solvable(const tc_dims *c, tc_dim d, int64_t *coef) {
   return best;
 }
 
-/* x == y where no symbol can be replaced: their difference is 0 from now on, and what equals a constant is
- * known as that. */
+/* x == y where no symbol can be replaced: their difference is 0 from now on, and what equals a
+ * constant is known as that. */
 static tc_dim equate(tc_dims *c, tc_dim x, tc_dim y, tc_dim difference) {
   const tc_dim negated = tc_dim_sub(c, tc_dim_const(0), difference);
   if (!dim_narrow(c, difference, 0, 0)) return TC_DIM_INVALID;

@@ -63,7 +63,8 @@ static void write_nothing(CompilerInvocation &invocation) {
   frontend.ShowStats = false;
 }
 
-// Warnings that this Clang alone knows are no errors; those of ours become some where they are shown.
+// Warnings that this Clang alone knows are no errors; those of ours become some where they are
+// shown.
 static void warn_alone(DiagnosticOptions &options) {
   llvm::erase_if(options.Warnings, [](StringRef name) { return name.starts_with("error"); });
   options.PedanticErrors = false;

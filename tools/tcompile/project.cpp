@@ -1,5 +1,5 @@
-// project.cpp - see project.h.  A process for each file: Clang's libraries know one current folder a process, and
-// a file that they crash on is one file.
+// project.cpp - see project.h.  A process for each file: Clang's libraries know one current folder
+// a process, and a file that they crash on is one file.
 #include "tools/tcompile/project.h"
 
 #include <sys/mman.h>
