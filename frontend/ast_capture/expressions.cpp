@@ -151,7 +151,8 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
   return locate_entry(variable, e->getExprLoc());
 }
 
-// Whether the function may name the member, as the texts of its calls do: C++'s classes have private ones.
+// Whether the function may name the member, as the texts of its calls do: C++'s classes have
+// private ones.
 static bool may_name(const FunctionDecl *function, const FieldDecl *field) {
   if (field->getAccess() == AS_public || field->getAccess() == AS_none) return true;
   const DeclContext *context = function->getDeclContext();
@@ -216,7 +217,8 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     return std::nullopt;
   }
   if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e))
-    return locate_temporary(literal->getType(), evaluate_initializer(literal->getInitializer(), literal->getType()));
+    return locate_temporary(literal->getType(),
+                            evaluate_initializer(literal->getInitializer(), literal->getType()));
   if (const auto *op = dyn_cast<BinaryOperator>(e); op && op->isAssignmentOp()) { // C++
     evaluate(e);
     return failed ? std::nullopt : locate(op->getLHS());
@@ -239,7 +241,8 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   // What a call returns, as in tc_shape(x).v[0]: a temporary object.
   const auto *kept = dyn_cast<MaterializeTemporaryExpr>(e);
   const Expr *made = kept ? kept->getSubExpr() : e;
-  if (made->isPRValue() && made->getType()->isRecordType()) return locate_temporary(made->getType(), evaluate(made));
+  if (made->isPRValue() && made->getType()->isRecordType())
+    return locate_temporary(made->getType(), evaluate(made));
   fail(e->getExprLoc(), "an object of this form is not followed");
   return std::nullopt;
 }
@@ -251,7 +254,8 @@ std::optional<Place> Evaluator::refer(const Expr *e) {
     object = full->getSubExpr()->IgnoreParenNoopCasts(context);
   const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(object);
   if (!temporary) return locate(object);
-  return locate_temporary(temporary->getType(), evaluate_initializer(temporary->getSubExpr(), temporary->getType()));
+  return locate_temporary(temporary->getType(),
+                          evaluate_initializer(temporary->getSubExpr(), temporary->getType()));
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -284,8 +288,8 @@ Value Evaluator::evaluate(const Expr *e) {
   return v;
 }
 
-// What C knows the value of at a glance.  Larger constant expressions are folded from their parts up: to
-// ask Clang about each of them would take time quadratic in their size.
+// What C knows the value of at a glance.  Larger constant expressions are folded from their parts
+// up: to ask Clang about each of them would take time quadratic in their size.
 static bool is_atom(const Expr *e) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return isa<EnumConstantDecl>(ref->getDecl());
   return isa<IntegerLiteral>(e) || isa<FloatingLiteral>(e) || isa<CharacterLiteral>(e) ||
@@ -322,7 +326,8 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e)) return evaluate(made->getSubExpr());
   if (const auto *argument = dyn_cast<CXXDefaultArgExpr>(e)) return evaluate(argument->getExpr());
   if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return evaluate_construction(made);
-  if (const auto *written = dyn_cast<CXXDefaultInitExpr>(e)) return evaluate_member_default(written);
+  if (const auto *written = dyn_cast<CXXDefaultInitExpr>(e))
+    return evaluate_member_default(written);
   if (const auto *self = dyn_cast<CXXThisExpr>(e)) return evaluate_this(self);
   if (e->isGLValue() && (isa<DeclRefExpr>(e) || isa<ArraySubscriptExpr>(e)))
     return value_at(e, e->getType()); // C++: where one of two lvalues is chosen, or copied

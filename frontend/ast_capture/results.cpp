@@ -63,10 +63,10 @@ std::string Evaluator::made_view(const std::string &text) {
   return made.back();
 }
 
-// The variable that holds the view `ref` of `source`, whose contents are `base`.  Each step of the way
-// there borrows the one before and makes a tensor of its own, which ends with the segment unless it is
-// handed on.  What strides force the body to copy is a result of the kernels: whether they do is seen
-// when the view is made.
+// The variable that holds the view `ref` of `source`, whose contents are `base`.  Each step of the
+// way there borrows the one before and makes a tensor of its own, which ends with the segment
+// unless it is handed on.  What strides force the body to copy is a result of the kernels: whether
+// they do is seen when the view is made.
 std::string Evaluator::remade_view(tc_ref ref, tc_ref base, const std::string &source) {
   if (ref.id == base.id) return source;
   const tc_node *n = tc_graph_node(graph, ref);
@@ -120,9 +120,9 @@ std::string Evaluator::remade_view(tc_ref ref, tc_ref base, const std::string &s
 }
 
 // A view is made again of what it shows, so that it shares its memory; a view that is all that is
-// left of its tensor is a tensor of its own, unless the function looks at its layout later.  One from
-// before a write that may be a copy would be one of the new contents: those fail, but for copies that
-// are results of the kernels.
+// left of its tensor is a tensor of its own, unless the function looks at its layout later.  One
+// from before a write that may be a copy would be one of the new contents: those fail, but for
+// copies that are results of the kernels.
 std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
   Storage &storage = storages[t.storage];
   const bool old = !t.whole && t.version != storage.version;
@@ -198,8 +198,9 @@ std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
 
 // ---- what is handed on --------------------------------------------------------------------------
 
-// Calls do(node) for the views from t to what it shows that may copy.  Where the strides of that are
-// known (results are in row-major order, and guards ask it of operands that are reshaped and written), they tell.
+// Calls do(node) for the views from t to what it shows that may copy.  Where the strides of that
+// are known (results are in row-major order, and guards ask it of operands that are reshaped and
+// written), they tell.
 void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> act) {
   const Storage &storage = storages[t.storage];
   const bool known = !storage.source.at_entry || storage.version;
@@ -479,7 +480,8 @@ void Evaluator::write_stores(const std::vector<Export> &list, SourceLocation loc
 // What is returned as a whole.
 void Evaluator::write_returned(Segment &result) {
   const Frame &frame = frames.back();
-  if (result.exit != Segment::Return || frame.returned.kind == Value::Void || result.in_parts) return;
+  if (result.exit != Segment::Return || frame.returned.kind == Value::Void || result.in_parts)
+    return;
   QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
   result.returned = value_text(frame.returned, frame.return_loc);
   result.return_type =

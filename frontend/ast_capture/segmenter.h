@@ -1,4 +1,5 @@
-// segmenter.h - what segments.cpp, paths.cpp and placement.cpp share: which statements become segments.
+// segmenter.h - what segments.cpp, paths.cpp and placement.cpp share: which statements become
+// segments.
 #ifndef TC_CAPTURE_SEGMENTER_H
 #define TC_CAPTURE_SEGMENTER_H
 

@@ -135,8 +135,8 @@ static const Stmt *last_of(const Stmt *s) {
   return block ? last_of(block->body_back()) : s;
 }
 
-// Whether a jump leads to what makes tensors: a label that is not one of the outermost block's, or from
-// there on.
+// Whether a jump leads to what makes tensors: a label that is not one of the outermost block's, or
+// from there on.
 static bool goes_on_computing(const FunctionDecl *function, const Stmt *jump) {
   const auto *to = dyn_cast<GotoStmt>(jump);
   const auto *body = dyn_cast<CompoundStmt>(function->getBody());
@@ -159,8 +159,8 @@ static bool returns_null(ASTContext &context, const Stmt *s) {
 }
 
 // `if (m->n != 6) return NULL;`: a side that leads out and computes nothing is left to the original
-// statements.  Behind an operation, only where no result is made there, since all in front of it runs
-// as written then, too.
+// statements.  Behind an operation, only where no result is made there, since all in front of it
+// runs as written then, too.
 bool Evaluator::refuses(const Stmt *side) const {
   if (frames.size() > 1 || blocks || !side || !leaves(side) || computes(side)) return false;
   if (goes_on_computing(function, last_of(side))) return false;
@@ -254,8 +254,8 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
   return failed ? Flow::Return : Flow::Next;
 }
 
-// TC_SCOPE, TC_NO_GRAD and TC_AUTOCAST are loops that run once, inside of which one more of them is open.  What a scope
-// frees at its end lives on in the graph where needed.
+// TC_SCOPE, TC_NO_GRAD and TC_AUTOCAST are loops that run once, inside of which one more of them is
+// open.  What a scope frees at its end lives on in the graph where needed.
 Evaluator::Flow Evaluator::execute_once(const Stmt *body, int &open) {
   open++;
   Flow flow = execute(body);
