@@ -94,7 +94,8 @@ static tc_val of_one(lo_kb *b, const lo_combined *c, tc_loc loc) {
   return lo_op(b, OP_ADD, c->type, v, lo_const_f(b, c->type, 0), (tc_val){0}, loc);
 }
 
-/* value[]: the accumulators from RESULT `first` on, joined to those in value[] where there are some. */
+/* value[]: the accumulators from RESULT `first` on, joined to those in value[] where there are
+ * some. */
 static void join_results(lo_kb *b, const lo_combined *c, uint32_t first, bool some, tc_loc loc,
                          tc_val value[]) {
   const int n = tc_reducer_get(c->reducer)->n;
@@ -176,6 +177,7 @@ uint32_t lo_push_scan(lo_kb *b, lo_combined c, uint32_t axes) {
 void lo_emit_scan(lo_kb *b) {
   const lo_combined c = lo_operand_of_scan(b);
   const uint32_t result = result_of(c.reducer), axes = b->g->sequential;
-  if (axes) b->scanned = lo_result(b, lo_push_scan(b, c, axes) + result, lo_node(b->L, b->g->scan)->loc);
+  if (axes)
+    b->scanned = lo_result(b, lo_push_scan(b, c, axes) + result, lo_node(b->L, b->g->scan)->loc);
   else b->scanned = c.value[result]; /* one element along the axis */
 }
