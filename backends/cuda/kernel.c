@@ -36,7 +36,8 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .row_bytes = 16,
                                   .siblings = TC_SIBLINGS_POINTWISE,
                                   .share_products = true,
-                                  /* of 12 registers each, four lanes and their totals in f64; as many are for loads */
+                                  /* of 12 registers each, four lanes and their totals in f64; as
+                                   * many are for loads */
                                   .most_sums = 8};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
@@ -64,8 +65,8 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* One nest on its way: the bodies of its functions, empty where no variant takes one, and those in one text, which
- * says what parameters they take. */
+/* One nest on its way: the bodies of its functions, empty where no variant takes one, and those in
+ * one text, which says what parameters they take. */
 typedef struct pair {
   const tc_cuda_text *t;
   const tc_cuda_nest_schedule *plan;
@@ -79,7 +80,8 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
       "template <int TC_L, int TC_U, class tc_int, int TC_GROUP = 0, bool TC_FULL = false, bool "
       "TC_WARPS = false> TC_FN void %s(\n    ",
       name);
-  if (x->joins) tc_put(out, "const tc_blocks blockIdx, const tc_blocks gridDim,\n    "); /* its own */
+  /* its own */
+  if (x->joins) tc_put(out, "const tc_blocks blockIdx, const tc_blocks gridDim,\n    ");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
 }
@@ -154,8 +156,10 @@ bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
   pair x = {.t = t, .plan = tc_cuda_nest_schedule_of(t->schedule), .both = both};
   bool ok = true;
   for (tc_cuda_way way = 0; ok && way < TC_CUDA_WAYS; ++way)
-    if (way == TC_CUDA_PLAIN || some_variant(t->schedule, way)) ok = tc_cuda_put_body(t, way, &x.body[way]);
-  for (tc_cuda_way way = 0; way <= TC_CUDA_PLAIN; ++way) tc_put(both, x.body[way].text ? x.body[way].text : "");
+    if (way == TC_CUDA_PLAIN || some_variant(t->schedule, way))
+      ok = tc_cuda_put_body(t, way, &x.body[way]);
+  for (tc_cuda_way way = 0; way <= TC_CUDA_PLAIN; ++way)
+    tc_put(both, x.body[way].text ? x.body[way].text : "");
   ok = ok && both->text && !both->failed;
   x.joins = ok && tc_cuda_joins(t, both->text);
   if (ok) put_functions(&x, out);
@@ -198,8 +202,8 @@ bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
   return true;
 }
 
-static bool put_kernel(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device, tc_buf *host,
-                       uint32_t *functions) {
+static bool put_kernel(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device,
+                       tc_buf *host, uint32_t *functions) {
   if (k->kind == TC_KERNEL_MATMUL) return tc_cuda_put_matmul(k, p, device, host, functions);
   if (k->kind == TC_KERNEL_SORT) return tc_cuda_put_sort(k, p, device, host, functions);
   return put_nests(k, p, arena, device, host, functions);

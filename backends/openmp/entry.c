@@ -39,14 +39,15 @@ static void put_refuse(const tc_entry *e) {
 
 static bool is_threaded(const tc_entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k)
-    if (e->p->kernel[k].kind == TC_KERNEL_MATMUL || e->p->kernel[k].kind == TC_KERNEL_SORT) return true;
+    if (e->p->kernel[k].kind == TC_KERNEL_MATMUL || e->p->kernel[k].kind == TC_KERNEL_SORT)
+      return true;
   for (uint32_t i = 0; i < e->p->nbuffer; ++i)
     if (tc_buffer_of_thread(&e->p->buffer[i]) && !tc_omp_on_stack(&e->p->buffer[i])) return true;
   return !tc_dim_is(e->p->workspace, 0);
 }
 
-/* Packed panels that several kernels use: `packed<i>`, of which kernel i is the first, and nothing is
- * there when the function begins. */
+/* Packed panels that several kernels use: `packed<i>`, of which kernel i is the first, and nothing
+ * is there when the function begins. */
 static void put_kept(const tc_entry *e, bool begin) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k) {
     const tc_kernel *kernel = &e->p->kernel[k];
@@ -64,7 +65,8 @@ static void put_kept(const tc_entry *e, bool begin) {
   }
 }
 
-/* LOCAL and PRIVATE buffers of all threads, the packed panels of a matmul, and what a sort moves. */
+/* LOCAL and PRIVATE buffers of all threads, the packed panels of a matmul, and what a sort
+ * moves. */
 static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   const tc_kernel *kernel = &e->p->kernel[k];
   tc_buf shared = {0}, each = {0};

@@ -139,8 +139,8 @@ static void put_live(const tc_print_scope *s, tc_val guard, tc_buf *out) {
 /* An index operand that needs no check, as x<tag>_<j>. */
 static void put_free_term(tc_print_scope *s, const tc_term *t, const char *tag, int j) {
   const bool varies = tc_print_varies(s, t->value);
-  tc_print_line(s, "const %s x%s_%d = tc_index_free(v%u);", varies ? s->words->index : s->words->uniform_index, tag, j,
-                t->value.id);
+  tc_print_line(s, "const %s x%s_%d = tc_index_free(v%u);",
+                varies ? s->words->index : s->words->uniform_index, tag, j, t->value.id);
 }
 
 /* Prints the index operands of an address, checked, as x<tag>_<j>. */
@@ -154,12 +154,14 @@ void tc_print_terms(tc_print_scope *s, const tc_address *a, tc_val guard, const 
     const bool wide = s->k->expr[t->value.id].dtype == TC_I64;
     tc_buf b = {0}, live = {0};
     tc_print_dim(s->p, t->bound, &b);
-    const bool varies = tc_print_varies(s, t->value), one = s->words->index_one && !varies && !guard.id;
+    const bool varies = tc_print_varies(s, t->value),
+               one = s->words->index_one && !varies && !guard.id;
     if (!one) put_live(s, guard, &live);
     tc_print_line(s, "const %s x%s_%d = %s(%sv%u%s, %s%s%s, &bad);",
-                  varies ? s->words->index : s->words->uniform_index, tag, j, one ? "tc_index_one" : "tc_index",
-                  wide ? "" : "TC_CAST(i64, ", t->value.id, wide ? "" : ")", b.text ? b.text : "0",
-                  one ? "" : ", ", live.text ? live.text : "");
+                  varies ? s->words->index : s->words->uniform_index, tag, j,
+                  one ? "tc_index_one" : "tc_index", wide ? "" : "TC_CAST(i64, ", t->value.id,
+                  wide ? "" : ")", b.text ? b.text : "0", one ? "" : ", ",
+                  live.text ? live.text : "");
     tc_buf_free(&b);
     tc_buf_free(&live);
   }

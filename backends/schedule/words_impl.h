@@ -15,7 +15,8 @@ static inline bool tc_word_is_set(tc_word_kind kind) {
   return kind == TC_WORD_VALUES || kind == TC_WORD_ACTIONS || kind == TC_WORD_STAGES;
 }
 
-/* Lines of a variant: of its words, of those of each stage, of its conditions, and where it begins. */
+/* Lines of a variant: of its words, of those of each stage, of its conditions, and where it
+ * begins. */
 static inline size_t tc_schedule_stage_lines(const tc_schedule_words *w, uint32_t stage) {
   return w->nest.nword + stage * w->stage.nword;
 }

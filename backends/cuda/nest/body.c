@@ -146,8 +146,8 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf_free(&count);
 }
 
-/* The block covers `width` columns of TC_L points, of `rows` outer points where one thread has a column; threads past
- * an end repeat the first column or the last point, and store nothing. */
+/* The block covers `width` columns of TC_L points, of `rows` outer points where one thread has a
+ * column; threads past an end repeat the first column or the last point, and store nothing. */
 void tc_cuda_put_columns(tc_cuda_nest *x) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
@@ -219,8 +219,8 @@ static bool allocate(tc_cuda_nest *x, const tc_kernel *k, uint32_t nresult) {
   x->smem_cache = calloc(k->nexpr + 1, 1);
   x->residency = calloc(k->nexpr + 1, 1);
   x->need = calloc(k->nexpr + 1, 1);
-  return x->need && x->result_text && x->result && x->result_axes && x->s.depends && x->s.printed && x->early &&
-         x->prefetched && x->smem_cache && x->residency;
+  return x->need && x->result_text && x->result && x->result_axes && x->s.depends && x->s.printed &&
+         x->early && x->prefetched && x->smem_cache && x->residency;
 }
 
 static void name_results(tc_cuda_nest *x, uint32_t nresult) {

@@ -1,10 +1,10 @@
 /* prefetch.c - software prefetch of the rows of later outer points.
  *
- * A nest that reads a row in several stages waits for memory in the first of them and for arithmetic
- * in the others.  The last stage that reads a row prefetches the row of the outer point after the next
- * one into the second-level cache: memory works all the time, and a row has the time of a whole point
- * to arrive.  Rows that are written through the caches are prefetched too, for their lines are read
- * before they are written. */
+ * A nest that reads a row in several stages waits for memory in the first of them and for
+ * arithmetic in the others.  The last stage that reads a row prefetches the row of the outer point
+ * after the next one into the second-level cache: memory works all the time, and a row has the time
+ * of a whole point to arrive.  Rows that are written through the caches are prefetched too, for
+ * their lines are read before they are written. */
 #include "backends/openmp/schedule/plan.h"
 
 #include <stdlib.h>
