@@ -88,7 +88,8 @@ static tc_ref fit_shape(tc_graph *g, tc_ref d, const tc_type *t, tc_loc loc) {
   return smaller ? tc_build_expand(g, d, t->rank, t->dim, loc) : d;
 }
 
-tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc) {
+/* d, any shape that broadcasts with the type, as a value of that type. */
+static tc_ref fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc) {
   const tc_type t = *type; /* nodes never move, but results of inference do not outlive it */
   if (!d.id) return d;
   d = fit_shape(g, d, &t, loc);
@@ -105,7 +106,7 @@ static bool add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
   s->mark[to.id] |= IS_REACHED;
   if (d.id == TC_VJP_ZERO.id) return true;
   if (tc_graph_node(s->g, to)->nresult == 1) {
-    d = vj_fit(s->g, d, tc_graph_type(s->g, to), loc);
+    d = fit(s->g, d, tc_graph_type(s->g, to), loc);
     *sum = sum->id && d.id ? plus(s->g, *sum, d, loc) : d;
   }
   return d.id != 0;

@@ -27,9 +27,6 @@ static inline bool vj_is_float(const tc_graph *g, tc_ref r) {
   return n && (n->nresult > 1 || tc_dtype_is_float((tc_dtype)tc_graph_type(g, r)->dtype));
 }
 
-/* d, any shape that broadcasts with the type, as a value of that type. */
-tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc);
-
 /* a among zeros: so many before and behind it along an axis. */
 tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bool weak,
                 tc_loc loc);

@@ -58,8 +58,5 @@ int tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type
  * for a list of TC_MAX_RANK.  Returns their number. */
 int tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, int nattr,
                       tc_dim *attr);
-/* Position of attribute `name` in the flat list, and its kind; -1: none.  attr may be any list that
- * follows the schema. */
-int tc_attr_find(tc_op op, const tc_dim *attr, const char *name, char *kind);
 
 #endif

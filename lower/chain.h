@@ -64,7 +64,6 @@ typedef struct lo_chain {
 } lo_chain;
 
 /* chain_values.c */
-tc_address lo_no_address(void);
 tc_address lo_translate_affine(const lo_translation *t, const tc_address *a);
 tc_address lo_translate_address(lo_translation *t, const tc_address *a);
 tc_val lo_translate(lo_translation *t, tc_val v);

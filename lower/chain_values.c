@@ -8,7 +8,7 @@
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-tc_address lo_no_address(void) {
+static tc_address no_address(void) {
   tc_address a = {.offset = tc_dim_const(0)};
   for (int i = 0; i < TC_MAX_AXES; i++) a.coef[i] = tc_dim_const(0);
   return a;
@@ -21,14 +21,14 @@ static bool same_affine(const tc_address *a, const tc_address *b) {
 }
 
 bool lo_is_chain_axis(const tc_address *a, int axis) {
-  tc_address one = lo_no_address();
+  tc_address one = no_address();
   one.coef[axis] = tc_dim_const(1);
   return same_affine(a, &one);
 }
 
 tc_address lo_translate_affine(const lo_translation *t, const tc_address *a) {
   tc_dims *d = t->c->L->dims;
-  tc_address x = lo_no_address();
+  tc_address x = no_address();
   x.offset = a->offset;
   for (int y = 0; y < TC_MAX_AXES; y++)
     for (int i = 0; !tc_dim_is(a->coef[y], 0) && i < TC_MAX_AXES; i++)
@@ -39,7 +39,7 @@ tc_address lo_translate_affine(const lo_translation *t, const tc_address *a) {
 static void open_translation(lo_translation *t, lo_chain *c, const tc_kernel *k) {
   *t = (lo_translation){
       .c = c, .k = k, .to = lo_alloc(c->L, c->L->scratch, (k->nexpr + 1u) * sizeof *t->to)};
-  for (int i = 0; i < TC_MAX_AXES; i++) t->axis[i] = lo_no_address();
+  for (int i = 0; i < TC_MAX_AXES; i++) t->axis[i] = no_address();
 }
 
 const tc_expr *lo_chain_operand(const lo_chain *c) {
@@ -129,7 +129,7 @@ static bool cover(const lo_chain *c, const tc_address *at, tc_dim stride, tc_dim
                   tc_address *out) {
   tc_dims *d = c->L->dims;
   tc_dim points = tc_dim_const(1);
-  *out = lo_no_address();
+  *out = no_address();
   while (!tc_dim_same(points, extent)) {
     int i = 0;
     while (i < c->mm.nbatch + 3 &&
@@ -240,7 +240,7 @@ static tc_val translate_load(lo_translation *t, const tc_expr *e) {
 
 tc_address lo_row_place(const lo_chain *c, const lo_softmax *s) {
   const tc_nest *n = s->k->nest;
-  tc_address a = lo_no_address();
+  tc_address a = no_address();
   tc_dim stride = tc_dim_const(1);
   for (int i = n->nparallel; i-- > 0; stride = tc_dim_mul(c->L->dims, stride, n->axis[i].extent))
     a.coef[i] = stride;

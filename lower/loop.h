@@ -433,7 +433,7 @@ typedef struct tc_kernel {
    * buffers have them */
   tc_dim *numel;
   uint32_t nfused;
-  tc_ref *fused;       /* graph nodes it computes, for remarks and reports */
+  tc_ref *fused;       /* graph nodes it computes, for names and reports */
   tc_dim flops; /* of the nodes in `fused` (tc_node_flops) */
   tc_dim bytes; /* least traffic: every element that it reads or writes, once */
   tc_loc loc;
@@ -676,8 +676,6 @@ void tc_program_print(const tc_program *p, tc_buf *out);
  *
  * ';' starts a comment. */
 tc_program *tc_program_read(const char *text, tc_diag *diag);
-/* Reports to the graph's diag, as TC_REMARK, what each kernel fuses. */
-void tc_program_remarks(const tc_program *p);
 /* Checks the rules above. */
 bool tc_program_verify(const tc_program *p, char *message, size_t size);
 

@@ -1,32 +1,56 @@
 /* lowering.h - what the steps of tc_lower share.
  *
- *   facts.c     forwards: what each node costs and reads
- *   index.c     affine indices over the axes of a group, interned
- *   operand.c   index of a node -> index of its operand
- *   cut.c       axes of a group are cut where a view divides them
- *   group.c     groups of nodes that share a loop nest, and what may join them
- *   demand.c    who reads a node, and the arrays that it is written to
- *   pieces.c    concatenations and padded arrays that are computed where they are read
- *   place.c     backwards: every node gets a group, or is recomputed where it is read;
- *               place_anchors.c: reductions, matmuls and what has loops of its own;  last.c: which
- *               nodes are placed first
- *   element.c   element of a buffer -> address, by the buffer's layout (layout.c)
- *   value.c     value of a node at an index -> expression;  piece.c: of one that is made of pieces
- *   reduce.c    reductions and scans of a group
- *   expr.c      the pool of expressions of a kernel;  actions.c: what is done with them
- *   nest.c      group -> loop nest;  split.c: reductions and scans that are cut into chunks;  local_rows.c: values kept between stages;
- *               online_softmax.c: two passes in one;  single_pass_variance.c, distribute_scale.c: stages
- *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
- *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
- *   matmul.c    group -> matmul template;  chain.c: kernels of attention -> one
- *   sort.c      sorting, for targets without a kernel for it
- *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
- *   outer_fusion.c  kernels of padded arrays and their windows -> one
- *   siblings.c  kernels that one launch runs;  canonical.c: how they are
- *               compared;  sizes.c: sizes in which they differ become arguments;  product_sizes.c: those of products
- *   rows.c      arrays whose rows may lie apart: pitch.c, operands;  padding.c, intermediates
- *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
- *               kernels that are equal otherwise become arguments
+ * Of the graph, before it is lowered; each gives a graph of its own, or the same:
+ *   convolution.c       convolutions of halves with channels last;  convolution_find.c,
+ *                       convolution_build.c, convolution_weights.c: windows, operands, gradients
+ *   folded_windows.c    sums by position in windows are products of windows
+ *   batched_sums.c      sums over batches of products are one product
+ *   windows.c           windows are read where they are reduced
+ *   sort.c              sorting, for targets without a kernel for it
+ *
+ * fusion/: which nodes share a kernel, and at which index each is computed.
+ *   facts.c             forwards: what each node costs and reads
+ *   index.c             affine indices over the axes of a group, interned
+ *   operand.c           index of a node -> index of its operand
+ *   cut.c               axes of a group are cut where a view divides them
+ *   group.c             groups of nodes that share a loop nest, and what may join them
+ *   demand.c            who reads a node, and the arrays that it is written to
+ *   pieces.c            concatenations and padded arrays that are computed where they are read
+ *   reproducible.c      values that have to have the same bits in every loop
+ *   place.c             backwards: every node gets a group, or is recomputed where it is read;
+ *                       place_anchors.c: reductions, matmuls and what has loops of its own
+ *   last.c              which nodes are placed first
+ *
+ * nest/: a group becomes a nest or a product.
+ *   element.c           element of a buffer -> address, by the buffer's layout (memory/layout.c)
+ *   value.c             value of a node at an index -> expression;  piece.c: of one made of pieces
+ *   reduce.c            reductions and scans of a group;  split.c: those that are cut into chunks
+ *   expr.c              the pool of expressions of a kernel;  actions.c: what is done with them
+ *   nest.c              group -> loop nest;  axes.c: merging and cutting its axes;
+ *                       vector_axis.c: which of them runs in vector lanes
+ *   local_rows.c        values kept between stages
+ *   online_softmax.c, single_pass_variance.c, distribute_scale.c
+ *                       stages that earlier ones can replace or make cheaper
+ *   channel_unroll.c    short last axes
+ *   matmul.c            group -> matmul template;  call.c: -> a kernel of whole arrays
+ *
+ * memory/: arrays.
+ *   workspace.c         where those between kernels lie;  layout.c: what a layout takes
+ *   inplace.c           writes into operands
+ *   rows.c              arrays whose rows may lie apart: pitch.c, operands;  padding.c,
+ *                       intermediates
+ *   base.c              constant parts of addresses become parts of pointers
+ *
+ * Of kernels that are made.
+ *   chain.c             kernels of attention -> one;  chain_values.c: what they compute, in its
+ *                       axes;  chain_bounds.c: which keys a row has
+ *   outer_fusion.c      kernels of padded arrays and their windows -> one
+ *   order.c             kernels that run earlier than they were made
+ *   siblings.c          kernels that one launch runs;  canonical.c: how they are compared;
+ *                       sizes.c: sizes in which they differ become arguments;
+ *                       product_sizes.c: those of products
+ *   constants.c         numbers in which kernels differ become arguments
+ *   name.c              their names
  *
  * Placement.  Nodes are visited from results to operands, so every reader of a node is known when
  * it is placed.  A reader demands a value at an index over the axes of its own group.  Groups are
@@ -483,8 +507,6 @@ typedef struct lo_combined { /* what a reduction combines */
   tc_dtype type; /* of the elements */
   tc_val value[TC_MAX_ACCUMULATORS];
 } lo_combined;
-lo_combined lo_operand_of_reduce(lo_kb *b, const lo_reduce *r);
-uint32_t lo_reduced_slots(const lo_reduce *r); /* bits */
 /* Emits a reduction over the slots in `axes`; its first result. */
 uint32_t lo_push_reduce(lo_kb *b, lo_combined c, uint32_t axes);
 /* Emits reduction r of the group; its accumulators are in value[].  What it combines. */

@@ -6,7 +6,8 @@
 
 /* ---- dependence ------------------------------------------------------------------------------ */
 
-uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends) {
+/* Bit j: the address changes along axis j. */
+static uint32_t address_axes(const tc_address *a, const uint32_t *depends) {
   uint32_t m = 0;
   for (int i = 0; i < TC_MAX_AXES; ++i)
     if (!tc_dim_is(a->coef[i], 0)) m |= 1u << i;
@@ -20,7 +21,7 @@ void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t 
     const tc_expr *e = &k->expr[i];
     uint32_t m = depends[e->guard.id];
     for (int j = 0; j < 3; ++j) m |= depends[e->in[j].id];
-    if (tc_expr_has_address(e)) m |= tc_print_address_axes(&e->address, depends);
+    if (tc_expr_has_address(e)) m |= address_axes(&e->address, depends);
     if (e->kind == TC_EX_RESULT && result_axes) m |= result_axes[e->index];
     depends[i] = m;
   }
@@ -30,7 +31,7 @@ uint32_t tc_print_stage_axes(const tc_stage *st, const uint32_t *depends) {
   uint32_t m = 0;
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    m |= depends[a->value.id] | depends[a->guard.id] | tc_print_address_axes(&a->address, depends);
+    m |= depends[a->value.id] | depends[a->guard.id] | address_axes(&a->address, depends);
   }
   return m;
 }

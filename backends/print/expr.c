@@ -194,7 +194,7 @@ static void put_definition(tc_print_scope *s, uint32_t id, uint8_t forms) {
 
 /* ---- walks ----------------------------------------------------------------------------------- */
 
-void tc_print_mark_terms(uint8_t *need, const tc_address *a) {
+static void mark_terms(uint8_t *need, const tc_address *a) {
   for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] |= TC_PRINT_LANES;
 }
 
@@ -208,7 +208,7 @@ static void mark_forms(const tc_print_scope *s, uint8_t *need) {
     need[i] |= single ? TC_PRINT_SINGLE : tc_print_is_leaf(s, i) ? 0 : TC_PRINT_LANES;
     for (int j = 0; j < 3; ++j) need[e->in[j].id] |= single ? TC_PRINT_SINGLE : TC_PRINT_LANES;
     need[e->guard.id] |= TC_PRINT_LANES;
-    if (tc_expr_has_address(e)) tc_print_mark_terms(need, &e->address);
+    if (tc_expr_has_address(e)) mark_terms(need, &e->address);
   }
 }
 

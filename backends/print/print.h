@@ -96,8 +96,6 @@ typedef struct tc_print_scope {
 
 /* Fills depends[nexpr]; result_axes as above (may be NULL when there is no RESULT). */
 void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t *depends);
-/* Bit j: the address changes along axis j. */
-uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends);
 
 /* Bit j: some value or address of the stage does. */
 uint32_t tc_print_stage_axes(const tc_stage *st, const uint32_t *depends);

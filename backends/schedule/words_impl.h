@@ -31,7 +31,6 @@ static inline size_t tc_schedule_variant_line(const tc_schedule_words *w, const 
 bool tc_schedule_has_conditions(const tc_schedule_words *w, const tc_schedule_variant *v);
 /* Is the field what it is where no line says anything? */
 bool tc_word_is_absent(const tc_schedule_word *word, const void *fields);
-void tc_word_set_absent(const tc_schedule_level *level, void *fields);
 /* "word 4", "word %3 %5": what the line says behind its level. */
 void tc_word_print(const tc_schedule_word *word, const void *fields, const tc_nest *n, tc_buf *out);
 

@@ -79,7 +79,8 @@ static bool mono_intern(tc_dims *c, uint32_t *out) {
   return tc_push(&c->mono, m) && tc_table_add(&c->monos, h, *out);
 }
 
-int dim_mono_cmp(const tc_dims *c, uint32_t a, uint32_t b) {
+/* Higher degree first. */
+static int mono_cmp(const tc_dims *c, uint32_t a, uint32_t b) {
   if (a == b) return 0;
   const dim_mono *x = c->mono.at[a], *y = c->mono.at[b];
   if (x->n != y->n) return x->n > y->n ? -1 : 1;
@@ -182,7 +183,7 @@ tc_dim dim_add_scaled(tc_dims *c, tc_dim a, tc_dim b, int64_t k) {
   uint32_t nx = dim_terms(c, a, &one[0], &x), ny = dim_terms(c, b, &one[1], &y);
   c->sum.n = 0;
   for (uint32_t i = 0, j = 0; i < nx || j < ny;) {
-    int order = i == nx ? 1 : j == ny ? -1 : dim_mono_cmp(c, x[i].mono, y[j].mono);
+    int order = i == nx ? 1 : j == ny ? -1 : mono_cmp(c, x[i].mono, y[j].mono);
     dim_term t = order <= 0 ? x[i] : (dim_term){0, y[j].mono};
     int64_t scaled = 0;
     if (order >= 0 && __builtin_mul_overflow(y[j].coef, k, &scaled)) return TC_DIM_INVALID;

@@ -32,7 +32,7 @@ typedef struct dim_term {
 typedef struct dim_poly {
   uint32_t n;
   bool opaque;    /* has atoms other than symbols */
-  dim_term *term; /* by dim_mono_cmp */
+  dim_term *term; /* of higher degree first (dim.c) */
   int64_t lo, hi; /* asserted bounds */
   int64_t known_lo, known_hi;
   uint32_t known_at; /* epoch of known_lo, known_hi; 0: never */
@@ -63,7 +63,6 @@ struct tc_dims {
 /* Terms of a constant or a polynomial; *one is room for a constant's. */
 uint32_t dim_terms(const tc_dims *c, tc_dim d, dim_term *one, const dim_term **terms);
 dim_poly *dim_poly_of(const tc_dims *c, tc_dim d);          /* NULL for constants */
-int dim_mono_cmp(const tc_dims *c, uint32_t a, uint32_t b); /* higher degree first */
 /* Product of two monomials, or quotient when b divides a; false: cannot. */
 bool dim_mono_mul(tc_dims *c, uint32_t a, uint32_t b, uint32_t *out);
 bool dim_mono_div(tc_dims *c, uint32_t a, uint32_t b, uint32_t *out);

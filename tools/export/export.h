@@ -94,8 +94,6 @@ void export_glue(const export_request *r, const export_function *f, const export
                  tc_buf *out);
 #define EXPORT_BODY "tc_exported_body"
 #define EXPORT_MARK "made by tc-export" /* in the header */
-/* What the module says of a parameter: "x f32[B,784]". */
-const char *export_operand_text(const export_request *r, const export_parameter *p);
 /* Of result i, the returned one first; NULL behind the last. */
 const char *export_result_text(const export_request *r, const export_function *f, int i);
 

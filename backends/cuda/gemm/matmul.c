@@ -32,7 +32,7 @@ void tc_cuda_put_batches(tc_cuda_product *x) {
   }
 }
 
-void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out) {
+static void put_batch_count(const tc_cuda_product *x, tc_buf *out) {
   tc_put(out, "1");
   for (int i = 0; i < x->mm->nbatch; ++i) {
     tc_put(out, " * (");
@@ -43,7 +43,7 @@ void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out) {
 
 void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad) {
   tc_buf batches = {0};
-  tc_cuda_put_batch_count(x, &batches);
+  put_batch_count(x, &batches);
   put_extent(x, "m_end", x->m);
   put_extent(x, "n_end", x->n);
   put_extent(x, "k_end", x->kk);
@@ -192,7 +192,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_put(&text, ", n = ");
   extent(x, x->n, &text);
   tc_put(&text, ", batches = ");
-  tc_cuda_put_batch_count(x, &text);
+  put_batch_count(x, &text);
   tc_put(&text, ";\n");
   t->launch(x, o, &text);
   tc_put(&text,

@@ -81,7 +81,6 @@ void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, con
                           int number, int threads, int blocks, const char *arguments, tc_buf *out);
 /* The numbers of the batch axes of `tile`. */
 void tc_cuda_put_batches(tc_cuda_product *x);
-void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out);
 /* The value of an operand at the point at hand, as what the multiplier takes, assigned to `part`.
  */
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes);

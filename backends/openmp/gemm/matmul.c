@@ -214,14 +214,16 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out) {
+/* Product of the batch extents. */
+static void put_batch_count(const tc_omp_matmul *x, tc_buf *out) {
   tc_dims *c = tc_graph_dims(x->p->graph);
   tc_dim n = tc_dim_const(1);
   for (int i = 0; i < x->mm->nbatch; ++i) n = tc_dim_mul(c, n, x->mm->axis[i].extent);
   tc_print_dim(x->p, n, out);
 }
 
-bool tc_omp_mm_shared_b(const tc_omp_matmul *x) {
+/* B does not depend on the batch. */
+static bool has_shared_b(const tc_omp_matmul *x) {
   return !(x->s.depends[x->mm->b.id] & ((1u << x->mm->nbatch) - 1));
 }
 
@@ -287,7 +289,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
   const int axis[3] = {x->am, x->an, x->ak};
   bool first = true;
   tc_putf(x->out, "  const tc_mm %s = {\n      .batch = ", variable);
-  tc_omp_mm_batches(x, x->out);
+  put_batch_count(x, x->out);
   for (int i = 0; i < 3; ++i) {
     tc_putf(x->out, ", .%s = ", name[i]);
     tc_print_dim(x->p, x->mm->axis[axis[i]].extent, x->out);
@@ -300,7 +302,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
   }
   tc_put(x->out, "#endif\n");
   put_in_place(x);
-  tc_putf(x->out, "      .b_shared = %d, .b_transposed = %d, ", tc_omp_mm_shared_b(x),
+  tc_putf(x->out, "      .b_shared = %d, .b_transposed = %d, ", has_shared_b(x),
           tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
   if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {

@@ -91,9 +91,6 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out);
  * schedule. */
 tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p);
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x);
-/* Product of the batch extents. */
-void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out);
-bool tc_omp_mm_shared_b(const tc_omp_matmul *x); /* B does not depend on the batch */
 /* Are panels of B equally wide in both products, at every level, where N is the same? */
 bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y);
 /* Is A packed with rows side by side?  Else with k side by side. */
