@@ -184,26 +184,31 @@ static bool read_op(reader *r, tc_op op, tc_ref *ref) {
 
 enum { LARGEST_GAP = 1 << 20 }; /* in the numbering of nodes */
 
+/* What stands behind the '=' of a node. */
+static bool read_operation(reader *r, tc_ref *ref) {
+  const char *start;
+  const size_t n = word(r, &start);
+  tc_buf name = {0};
+  tc_putn(&name, start, n);
+  const tc_op op = name.text ? tc_op_find(name.text) : OP_NONE;
+  tc_buf_free(&name);
+  const bool ok = op == OP_INPUT    ? read_input(r, ref)
+                  : op == OP_SCALAR ? read_scalar(r, ref)
+                  : op == OP_CONST  ? read_const(r, ref)
+                  : op == OP_DIM    ? read_dim_node(r, ref)
+                  : op              ? read_op(r, op, ref)
+                                    : fail(r, "unknown op '%.*s'", (int)n, start);
+  if (ok && !ref->id) return fail(r, "%.*s must come before other nodes", (int)n, start);
+  return ok;
+}
+
 static bool read_node(reader *r) {
   int64_t i;
-  const char *start;
   tc_ref ref = {0};
   if (!read_int(r, &i) || !expect(r, "=")) return false;
   if (i < 1 || (uint64_t)i <= r->node.n || (uint64_t)i > r->node.n + LARGEST_GAP)
     return fail(r, "%%%lld is out of order", (long long)i);
-  size_t n = word(r, &start);
-  tc_buf name = {0};
-  tc_putn(&name, start, n);
-  tc_op op = name.text ? tc_op_find(name.text) : OP_NONE;
-  tc_buf_free(&name);
-  bool ok = op == OP_INPUT    ? read_input(r, &ref)
-            : op == OP_SCALAR ? read_scalar(r, &ref)
-            : op == OP_CONST  ? read_const(r, &ref)
-            : op == OP_DIM    ? read_dim_node(r, &ref)
-            : op              ? read_op(r, op, &ref)
-                              : fail(r, "unknown op '%.*s'", (int)n, start);
-  if (!ok) return false;
-  if (!ref.id) return fail(r, "%.*s must come before other nodes", (int)n, start);
+  if (!read_operation(r, &ref)) return false;
   while (r->node.n + 1 < (uint64_t)i)
     if (!tc_push(&r->node, (tc_ref){0})) return fail(r, "out of memory");
   return tc_push(&r->node, ref) || fail(r, "out of memory");

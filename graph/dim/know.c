@@ -462,23 +462,30 @@ bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
   return lo == INT64_MIN || narrow_symbols(c, d, lo);
 }
 
+/* What is >= 0 where min(x, size) is x, and where max(x, 0) is x; TC_DIM_INVALID: a is neither. */
+static tc_dim room_of_clamp(tc_dims *c, const dim_atom *a, tc_dim size) {
+  if (a->kind == ATOM_MIN && tc_dim_same(a->b, size)) return tc_dim_sub(c, size, a->a);
+  if (a->kind == ATOM_MIN && tc_dim_same(a->a, size)) return tc_dim_sub(c, size, a->b);
+  return a->kind == ATOM_MAX && tc_dim_is(a->b, 0) ? a->a : TC_DIM_INVALID;
+}
+
+static bool assume_atom_unclamped(tc_dims *c, const dim_atom *a, tc_dim size) {
+  if (a->kind == ATOM_SYM) return true;
+  if (!tc_dim_assume_unclamped(c, a->a, size) || !tc_dim_assume_unclamped(c, a->b, size))
+    return false;
+  const tc_dim room = room_of_clamp(c, a, size);
+  if (tc_dim_bad(room) || tc_dim_known_le(c, tc_dim_const(0), room)) return true;
+  if (!tc_dim_assume_range(c, room, 0, INT64_MAX)) return false;
+  tc_dims_guess(c);
+  return true;
+}
+
 bool tc_dim_assume_unclamped(tc_dims *c, tc_dim d, tc_dim size) {
   const dim_poly *p = c ? dim_poly_of(c, d) : NULL;
   for (uint32_t i = 0; p && i < p->n; i++) {
     const dim_mono *m = c->mono.at[p->term[i].mono];
-    for (uint32_t j = 0; j < m->n; j++) {
-      const dim_atom *a = c->atom.at[m->atom[j]];
-      if (a->kind == ATOM_SYM) continue;
-      if (!tc_dim_assume_unclamped(c, a->a, size) || !tc_dim_assume_unclamped(c, a->b, size))
-        return false;
-      tc_dim left = TC_DIM_INVALID; /* >= 0 */
-      if (a->kind == ATOM_MIN && tc_dim_same(a->b, size)) left = tc_dim_sub(c, size, a->a);
-      else if (a->kind == ATOM_MIN && tc_dim_same(a->a, size)) left = tc_dim_sub(c, size, a->b);
-      else if (a->kind == ATOM_MAX && tc_dim_is(a->b, 0)) left = a->a;
-      if (tc_dim_bad(left) || tc_dim_known_le(c, tc_dim_const(0), left)) continue;
-      if (!tc_dim_assume_range(c, left, 0, INT64_MAX)) return false;
-      tc_dims_guess(c);
-    }
+    for (uint32_t j = 0; j < m->n; j++)
+      if (!assume_atom_unclamped(c, c->atom.at[m->atom[j]], size)) return false;
   }
   return true;
 }
@@ -500,6 +507,21 @@ static tc_dim primitive_part(tc_dims *c, tc_dim d) {
   return r;
 }
 
+/* Does no term of p but number `term` have the symbol? */
+static bool is_alone(const tc_dims *c, const dim_poly *p, uint32_t term, uint32_t symbol) {
+  for (uint32_t i = 0; i < p->n; i++) {
+    const dim_mono *m = c->mono.at[p->term[i].mono];
+    for (uint32_t k = 0; k < m->n && i != term; k++) {
+      const dim_atom *a = c->atom.at[m->atom[k]];
+      if (m->atom[k] == symbol) return false;
+      if (a->kind != ATOM_SYM &&
+          (dim_has_atom(c, a->a, symbol) || dim_has_atom(c, a->b, symbol)))
+        return false;
+    }
+  }
+  return true;
+}
+
 /* The symbol that equation d == 0 is solved for: +-1 times a bare symbol found nowhere else in d,
  * the last declared of those.  0: none. */
 static uint32_t solvable(const tc_dims *c, tc_dim d, int64_t *coef) {
@@ -511,17 +533,7 @@ static uint32_t solvable(const tc_dims *c, tc_dim d, int64_t *coef) {
     if (m->n != 1 || (t.coef != 1 && t.coef != -1) || c->atom.at[m->atom[0]]->kind != ATOM_SYM)
       continue;
     if (m->atom[0] < best) continue;
-    bool alone = true;
-    for (uint32_t j = 0; j < p->n && alone; j++) {
-      const dim_mono *o = c->mono.at[p->term[j].mono];
-      for (uint32_t k = 0; k < o->n && j != i && alone; k++) {
-        const dim_atom *a = c->atom.at[o->atom[k]];
-        alone = o->atom[k] != m->atom[0] &&
-                (a->kind == ATOM_SYM ||
-                 (!dim_has_atom(c, a->a, m->atom[0]) && !dim_has_atom(c, a->b, m->atom[0])));
-      }
-    }
-    if (alone) best = m->atom[0], *coef = t.coef;
+    if (is_alone(c, p, i, m->atom[0])) best = m->atom[0], *coef = t.coef;
   }
   return best;
 }
