@@ -70,7 +70,7 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
 typedef struct pair {
   const tc_cuda_text *t;
   const tc_cuda_nest_schedule *plan;
-  tc_buf body[TC_CUDA_WAYS], *both;
+  tc_buf body[TC_CUDA_BODY_KINDS], *both;
   bool joins; /* tc_cuda_joins */
 } pair;
 
@@ -114,7 +114,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
 }
 
 /* The body that variant v is an instance of. */
-static tc_cuda_way way_of(const tc_cuda_variant *v) {
+static tc_cuda_body_kind body_kind_of(const tc_cuda_variant *v) {
   return v->unaligned   ? TC_CUDA_UNALIGNED
          : v->narrow    ? TC_CUDA_NARROW
          : v->tile      ? TC_CUDA_ROW_TILES
@@ -122,9 +122,9 @@ static tc_cuda_way way_of(const tc_cuda_variant *v) {
                         : TC_CUDA_PLAIN;
 }
 
-static bool some_variant(const tc_schedule_nest *s, tc_cuda_way way) {
+static bool some_variant(const tc_schedule_nest *s, tc_cuda_body_kind kind) {
   for (uint32_t i = 0; i < s->nvariant; ++i)
-    if (way_of(tc_cuda_variant_of(s, i)) == way) return true;
+    if (body_kind_of(tc_cuda_variant_of(s, i)) == kind) return true;
   return false;
 }
 
@@ -132,38 +132,38 @@ typedef struct name {
   char text[64];
 } name;
 
-static name name_of(const pair *x, tc_cuda_way way) {
+static name name_of(const pair *x, tc_cuda_body_kind kind) {
   const bool again = x->body[TC_CUDA_IN_REGISTERS].len || x->body[TC_CUDA_ROW_TILES].len;
-  const char *suffix[TC_CUDA_WAYS] = {[TC_CUDA_PLAIN] = again ? "_again" : "",
+  const char *suffix[TC_CUDA_BODY_KINDS] = {[TC_CUDA_PLAIN] = again ? "_again" : "",
                                       [TC_CUDA_IN_REGISTERS] = "",
                                       [TC_CUDA_ROW_TILES] = "_tiled",
                                       [TC_CUDA_UNALIGNED] = "_unaligned",
                                       [TC_CUDA_NARROW] = "_narrow"};
   name n;
-  snprintf(n.text, sizeof n.text, "@NAME@_nest%u%s", x->t->nest, suffix[way]);
+  snprintf(n.text, sizeof n.text, "@NAME@_nest%u%s", x->t->nest, suffix[kind]);
   return n;
 }
 
 /* The templates and their instances. */
 static void put_functions(const pair *x, tc_buf *out) {
-  for (tc_cuda_way way = 0; way < TC_CUDA_WAYS; ++way)
-    if (x->body[way].len) put_template(x, name_of(x, way).text, x->body[way].text, out);
+  for (tc_cuda_body_kind kind = 0; kind < TC_CUDA_BODY_KINDS; ++kind)
+    if (x->body[kind].len) put_template(x, name_of(x, kind).text, x->body[kind].text, out);
   for (uint32_t i = 0; i < x->t->schedule->nvariant; ++i)
-    put_global(x, i, name_of(x, way_of(tc_cuda_variant_of(x->t->schedule, i))).text, out);
+    put_global(x, i, name_of(x, body_kind_of(tc_cuda_variant_of(x->t->schedule, i))).text, out);
 }
 
 bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
   pair x = {.t = t, .plan = tc_cuda_nest_schedule_of(t->schedule), .both = both};
   bool ok = true;
-  for (tc_cuda_way way = 0; ok && way < TC_CUDA_WAYS; ++way)
-    if (way == TC_CUDA_PLAIN || some_variant(t->schedule, way))
-      ok = tc_cuda_put_body(t, way, &x.body[way]);
-  for (tc_cuda_way way = 0; way <= TC_CUDA_PLAIN; ++way)
-    tc_put(both, x.body[way].text ? x.body[way].text : "");
+  for (tc_cuda_body_kind kind = 0; ok && kind < TC_CUDA_BODY_KINDS; ++kind)
+    if (kind == TC_CUDA_PLAIN || some_variant(t->schedule, kind))
+      ok = tc_cuda_put_body(t, kind, &x.body[kind]);
+  for (tc_cuda_body_kind kind = 0; kind <= TC_CUDA_PLAIN; ++kind)
+    tc_put(both, x.body[kind].text ? x.body[kind].text : "");
   ok = ok && both->text && !both->failed;
   x.joins = ok && tc_cuda_joins(t, both->text);
   if (ok) put_functions(&x, out);
-  for (tc_cuda_way way = 0; way < TC_CUDA_WAYS; ++way) tc_buf_free(&x.body[way]);
+  for (tc_cuda_body_kind kind = 0; kind < TC_CUDA_BODY_KINDS; ++kind) tc_buf_free(&x.body[kind]);
   return ok && !out->failed;
 }
 

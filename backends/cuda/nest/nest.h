@@ -81,9 +81,9 @@ typedef enum {
   TC_CUDA_PLAIN,
   TC_CUDA_UNALIGNED,
   TC_CUDA_NARROW,
-  TC_CUDA_WAYS
-} tc_cuda_way;
-bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_way way, tc_buf *out);
+  TC_CUDA_BODY_KINDS
+} tc_cuda_body_kind;
+bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_body_kind kind, tc_buf *out);
 
 /* A loop over the items of a thread, which are `step` apart. */
 typedef struct tc_cuda_loop {
