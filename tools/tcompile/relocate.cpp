@@ -8,19 +8,13 @@
 
 #include "driver/annotation.h"
 #include "graph/support/support.h"
+#include "tools/tcompile/paths.h"
 
 namespace tc {
 namespace {
 
 using llvm::StringRef;
 namespace path = llvm::sys::path;
-
-std::string absolute(StringRef name) {
-  llvm::SmallString<256> whole(name);
-  llvm::sys::fs::make_absolute(whole);
-  path::remove_dots(whole, /*remove_dot_dot=*/true);
-  return std::string(whole);
-}
 
 std::string in_folder(StringRef folder, StringRef name) {
   llvm::SmallString<256> whole(folder);
