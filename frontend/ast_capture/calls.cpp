@@ -653,6 +653,17 @@ static std::string why_not(StringRef name) {
          "or call it outside of the function";
 }
 
+// While types are guessed: something of the type that a function returns whose body is not visible.
+std::optional<Value> Evaluator::guess_result(const CallExpr *e) {
+  const QualType type = e->getType();
+  if (guessing && type->isVoidType()) return Value::of(Value::Void);
+  if (guessing && type->isArithmeticType()) return Value::of(opaque("0", type));
+  if (!guessing || !type->isPointerType()) return std::nullopt;
+  Place unknown;
+  unknown.type = type;
+  return Value::of(Value::Foreign, unknown);
+}
+
 Value Evaluator::evaluate_call(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
   if (!callee) {
@@ -694,13 +705,7 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
   if (auto v = call_pure(e, callee)) return *v;
   const FunctionDecl *definition = nullptr;
   if (callee->hasBody(definition)) return call_visible(e, definition);
-  if (guessing && e->getType()->isVoidType()) return Value::of(Value::Void);
-  if (guessing && e->getType()->isArithmeticType()) return Value::of(opaque("0", e->getType()));
-  if (guessing && e->getType()->isPointerType()) {
-    Place unknown;
-    unknown.type = e->getType();
-    return Value::of(Value::Foreign, unknown);
-  }
+  if (auto v = guess_result(e)) return *v;
   check_unseen(callee, e);
   fail(e->getExprLoc(), why_not(name));
   return {};

@@ -120,6 +120,8 @@ public:
 
 private:
   // statements.cpp
+  Flow execute_block(const clang::CompoundStmt *block);
+  Flow execute_attributed(const clang::AttributedStmt *s);
   Flow execute_one(const clang::Stmt *s);
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
@@ -191,10 +193,17 @@ private:
   Value evaluate_one(const clang::Expr *e);
   Value evaluate_block(const clang::StmtExpr *e);
   Value evaluate_this(const clang::CXXThisExpr *e);
+  Value evaluate_increment(const clang::UnaryOperator *e);
   Value evaluate_unary(const clang::UnaryOperator *e);
+  std::optional<Value> decide_logical(const clang::BinaryOperator *e, const Value &a);
+  std::optional<Value> move_pointer(const clang::BinaryOperator *e, const Value &a,
+                                    const Value &b);
   Value evaluate_binary(const clang::BinaryOperator *e);
   Value evaluate_assignment(const clang::BinaryOperator *e);
   Value value_at(const clang::Expr *lvalue, clang::QualType type);
+  Value decay_array(const clang::Expr *array);
+  Value decay_function(const clang::Expr *function);
+  Value cast_pointer(const clang::CastExpr *e);
   Value evaluate_cast(const clang::CastExpr *e);
   Value evaluate_conditional(const clang::AbstractConditionalOperator *e);
   Value evaluate_initializer(const clang::Expr *e, clang::QualType type);
@@ -269,6 +278,7 @@ private:
   Value evaluate_member_default(const clang::CXXDefaultInitExpr *e);
 
   // calls.cpp
+  std::optional<Value> guess_result(const clang::CallExpr *e);
   Value evaluate_call(const clang::CallExpr *e);
   Value result_of_several(tc_ref ref, size_t i, const clang::CallExpr *e);
   Value call_api(const clang::CallExpr *e, struct ApiRow const &row);
@@ -472,6 +482,7 @@ private:
   std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
   bool copies(tc_ref ref, tc_ref base);
   std::string made_view(const std::string &text);
+  std::string view_arguments(const tc_node *n);
   std::string remade_view(tc_ref ref, tc_ref base, const std::string &source);
   void drop_unowned(Segment &result);
   std::string list_text(const tc_node *n, const char *name);

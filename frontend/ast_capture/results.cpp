@@ -63,6 +63,38 @@ std::string Evaluator::made_view(const std::string &text) {
   return made.back();
 }
 
+// What the call that makes a view has behind its operand.
+std::string Evaluator::view_arguments(const tc_node *n) {
+  auto numbers = [&](std::initializer_list<const char *> names) {
+    std::string text;
+    for (const char *name : names) text += ", " + number_text(n, name);
+    return text;
+  };
+  switch (n->op) {
+  case OP_RESHAPE:
+  case OP_EXPAND:
+    return ", " + list_text(n, "dims");
+  case OP_PERMUTE:
+  case OP_FLIP:
+    return ", " + list_text(n, "axes");
+  case OP_SLICE:
+    return numbers({"axis", "start", "stop", "step"});
+  case OP_UNFOLD:
+    return numbers({"axis", "size", "step"});
+  case OP_TRANSPOSE:
+    return numbers({"a", "b"});
+  case OP_SELECT:
+    return numbers({"axis", "index"});
+  case OP_SQUEEZE:
+  case OP_UNSQUEEZE:
+    return numbers({"axis"});
+  case OP_FLATTEN:
+    return numbers({"first", "last"});
+  default:
+    return "";
+  }
+}
+
 // The variable that holds the view `ref` of `source`, whose contents are `base`.  Each step of the
 // way there borrows the one before and makes a tensor of its own, which ends with the segment
 // unless it is handed on.  What strides force the body to copy is a result of the kernels: whether
@@ -79,44 +111,8 @@ std::string Evaluator::remade_view(tc_ref ref, tc_ref base, const std::string &s
   if (copies(ref, base))
     return made_view("tcrt_view_or_copy(" + x + ", " + new_result(ref, begins) +
                      (n->op == OP_CONTIGUOUS ? ", 1)" : ", 0)"));
-  auto numbers = [&](std::initializer_list<const char *> names) {
-    std::string text;
-    for (const char *name : names) text += ", " + number_text(n, name);
-    return text;
-  };
-  std::string rest;
-  switch (n->op) {
-  case OP_RESHAPE:
-  case OP_EXPAND:
-    rest = ", " + list_text(n, "dims");
-    break;
-  case OP_PERMUTE:
-  case OP_FLIP:
-    rest = ", " + list_text(n, "axes");
-    break;
-  case OP_SLICE:
-    rest = numbers({"axis", "start", "stop", "step"});
-    break;
-  case OP_UNFOLD:
-    rest = numbers({"axis", "size", "step"});
-    break;
-  case OP_TRANSPOSE:
-    rest = numbers({"a", "b"});
-    break;
-  case OP_SELECT:
-    rest = numbers({"axis", "index"});
-    break;
-  case OP_SQUEEZE:
-  case OP_UNSQUEEZE:
-    rest = numbers({"axis"});
-    break;
-  case OP_FLATTEN:
-    rest = numbers({"first", "last"});
-    break;
-  default:
-    break;
-  }
-  return made_view(std::string("(tc_") + tc_op_get(n->op)->text + ")(" + x + rest + ")");
+  return made_view(std::string("(tc_") + tc_op_get(n->op)->text + ")(" + x + view_arguments(n) +
+                   ")");
 }
 
 // A view is made again of what it shows, so that it shares its memory; a view that is all that is

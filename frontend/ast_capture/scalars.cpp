@@ -339,9 +339,8 @@ std::optional<bool> compare(BinaryOperatorKind op, int order) {
   }
 }
 
-static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const llvm::APSInt &a,
-                                                 const llvm::APSInt &b) {
-  unsigned width = a.getBitWidth();
+template <class Number>
+static std::optional<Number> fold_ring(BinaryOperatorKind op, const Number &a, const Number &b) {
   switch (op) {
   case BO_Add:
     return a + b;
@@ -349,12 +348,19 @@ static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const ll
     return a - b;
   case BO_Mul:
     return a * b;
+  default:
+    return std::nullopt;
+  }
+}
+
+static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const llvm::APSInt &a,
+                                                 const llvm::APSInt &b) {
+  unsigned width = a.getBitWidth();
+  switch (op) {
   case BO_Div:
-    if (b == 0 || (a.isSigned() && a.isMinSignedValue() && b.isAllOnes())) return std::nullopt;
-    return a / b;
   case BO_Rem:
     if (b == 0 || (a.isSigned() && a.isMinSignedValue() && b.isAllOnes())) return std::nullopt;
-    return a % b;
+    return op == BO_Div ? a / b : a % b;
   case BO_And:
     return a & b;
   case BO_Or:
@@ -368,23 +374,12 @@ static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const ll
     return op == BO_Shl ? a << n : a >> n;
   }
   default:
-    return std::nullopt;
+    return fold_ring(op, a, b);
   }
 }
 
 static std::optional<double> fold_floats(BinaryOperatorKind op, double a, double b) {
-  switch (op) {
-  case BO_Add:
-    return a + b;
-  case BO_Sub:
-    return a - b;
-  case BO_Mul:
-    return a * b;
-  case BO_Div:
-    return a / b;
-  default:
-    return std::nullopt;
-  }
+  return op == BO_Div ? a / b : fold_ring(op, a, b);
 }
 
 // C's division truncates and a dim's floors: equal where both sides are known not to be negative.

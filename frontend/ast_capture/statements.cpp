@@ -38,15 +38,25 @@ Value Evaluator::returned_by(const Expr *e) {
   return place ? Value::of(Value::Pointer, *place) : Value();
 }
 
+Evaluator::Flow Evaluator::execute_block(const CompoundStmt *block) {
+  const int before = scopes;
+  Flow flow = Flow::Next;
+  for (const Stmt *step : block->body())
+    if (flow = execute(step); flow != Flow::Next) break;
+  scopes = before;
+  return flow;
+}
+
+Evaluator::Flow Evaluator::execute_attributed(const AttributedStmt *s) {
+  if (frames.size() > 1 || !isa<NullStmt>(s->getSubStmt())) return execute(s->getSubStmt());
+  fail(s->getBeginLoc(),
+       "internal: an attribute of the statements around it"); // such as fallthrough
+  obstacle.quiet = true;
+  return Flow::Return;
+}
+
 Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
-  if (const auto *block = dyn_cast<CompoundStmt>(s)) {
-    const int before = scopes;
-    Flow flow = Flow::Next;
-    for (const Stmt *step : block->body())
-      if (flow = execute(step); flow != Flow::Next) break;
-    scopes = before;
-    return flow;
-  }
+  if (const auto *block = dyn_cast<CompoundStmt>(s)) return execute_block(block);
   if (opens_rest(s)) {
     scopes++;
     return Flow::Next;
@@ -81,15 +91,7 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     return execute_loop(nullptr, loop->getCond(), nullptr, loop->getBody(), true, loop->getDoLoc());
   if (isa<BreakStmt>(s)) return Flow::Break;
   if (isa<ContinueStmt>(s)) return Flow::Continue;
-  if (const auto *attributed = dyn_cast<AttributedStmt>(s)) {
-    if (frames.size() == 1 && isa<NullStmt>(attributed->getSubStmt())) {
-      fail(s->getBeginLoc(),
-           "internal: an attribute of the statements around it"); // such as fallthrough
-      obstacle.quiet = true;
-      return Flow::Return;
-    }
-    return execute(attributed->getSubStmt());
-  }
+  if (const auto *attributed = dyn_cast<AttributedStmt>(s)) return execute_attributed(attributed);
   if (const auto *label = dyn_cast<SwitchCase>(s)) return execute(label->getSubStmt());
   if (const auto *label = dyn_cast<LabelStmt>(s)) return execute(label->getSubStmt());
   fail(s->getBeginLoc(), std::string(kind_of(s)) + " is not captured");
