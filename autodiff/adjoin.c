@@ -1,5 +1,5 @@
-/* adjoin.c - cotangents of parts of one array: parts that lie side by side are joined, where each of them among
- * zeros, all of them added, would read and write the array once for every part. */
+/* adjoin.c - cotangents of parts of one array: parts that lie side by side are joined, where each
+ * of them among zeros, all of them added, would read and write the array once for every part. */
 #include "autodiff/vjp.h"
 
 typedef struct part {

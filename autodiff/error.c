@@ -32,7 +32,7 @@ bool vj_report_limit(sweep *s, const tc_node *n) {
   return false;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* "x" for an argument, else what made it. */
 static void put_value(const tc_graph *g, uint32_t id, tc_buf *out) {

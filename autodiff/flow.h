@@ -23,8 +23,8 @@ typedef struct tc_flow {
 bool tc_flow_begin(tc_flow *f, uint32_t vertices); /* false: out of memory */
 void tc_flow_free(tc_flow *f);
 bool tc_flow_edge_add(tc_flow *f, uint32_t from, uint32_t to, int64_t capacity);
-/* The capacity of a least cut.  level[v] then tells whether v is on the source's side (not 0): the smallest such
- * side there is.  Dinic 1970, without recursion. */
+/* The capacity of a least cut.  level[v] then tells whether v is on the source's side (not 0): the
+ * smallest such side there is.  Dinic 1970, without recursion. */
 int64_t tc_flow_cut(tc_flow *f, uint32_t source, uint32_t sink);
 
 #endif

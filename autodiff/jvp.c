@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* A value of this type that no node of the graph is, and no rule makes: full of a number not yet in it. */
+/* A value of this type that no node of the graph is, and no rule makes: full of a number not yet in
+ * it. */
 static tc_ref fresh(tc_graph *g, const tc_type *t, double *number, tc_loc loc) {
   tc_dim attr[TC_MAX_RANK + 2] = {tc_dim_const(t->rank)};
   for (int i = 0; i < t->rank; i++) attr[1 + i] = t->dim[i];

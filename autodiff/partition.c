@@ -1,7 +1,7 @@
 /* partition.c - save or compute again, by a least cut; see partition.h.
  *
- * Value v is an edge in(v) -> out(v), whose capacity is what saving it costs.  On the sink's side, out(v) means that the
- * backward part has v, in(v) that it computes v:
+ * Value v is an edge in(v) -> out(v), whose capacity is what saving it costs.  On the sink's side,
+ * out(v) means that the backward part has v, in(v) that it computes v:
  *   source -> in(v)   computing v again, cut where in(v) is on the sink's side
  *   out(u) -> in(v)   infinite: who computes v has its operands u
  *   out(v) -> sink    infinite: the backward part reads v */
@@ -34,7 +34,7 @@ static bool fail(const work *w, tc_loc loc, const char *why) {
   return false;
 }
 
-/* ---- sizes and costs ------------------------------------------------------------------------------- */
+/* ---- sizes and costs ------------------------------------------------------------------------- */
 
 static const int64_t huge = INT64_C(1) << 50;
 
@@ -76,7 +76,8 @@ static int64_t contraction(const work *w, tc_ref r) {
   return operations(w, (double)flops) + bytes_of(w, r);
 }
 
-/* Values that are computed again may differ in the last bit from those that the extremum was found among. */
+/* Values that are computed again may differ in the last bit from those that the extremum was found
+ * among. */
 static bool is_found_again(const work *w, const tc_node *n) {
   const tc_ref x = tc_compared_with_extremum(w->g, n, NULL);
   if (!x.id) return false;
@@ -115,7 +116,8 @@ static int64_t repeat_cost(const work *w, tc_ref r) {
   }
 }
 
-/* Likewise of computing it in the backward part, which costs nothing more where the forward part has no use for it. */
+/* Likewise of computing it in the backward part, which costs nothing more where the forward part
+ * has no use for it. */
 static int64_t cost_of(const work *w, tc_ref r) {
   const tc_node *n = tc_graph_node(w->g, r);
   const bool again = w->mark[r.id] & FORWARD || !n->nin;
@@ -123,7 +125,7 @@ static int64_t cost_of(const work *w, tc_ref r) {
   return again ? repeat_cost(w, r) : 0;
 }
 
-/* ---- who needs what -------------------------------------------------------------------------------- */
+/* ---- who needs what -------------------------------------------------------------------------- */
 
 /* An input that the forward part writes is, for the backward part, a value that has to be saved. */
 static void mark_inputs(work *w) {
@@ -164,7 +166,7 @@ static bool mark_roots(work *w) {
   return true;
 }
 
-/* ---- the cut --------------------------------------------------------------------------------------- */
+/* ---- the cut --------------------------------------------------------------------------------- */
 
 /* `dear` scales what saving costs, to save less. */
 static int64_t saving_cost(const work *w, uint32_t id, int64_t dear) {

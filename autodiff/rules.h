@@ -2,8 +2,9 @@
  *
  * A rule gives cotangents of operands from those of results.  It gives them in any floating dtype,
  * and in any shape that broadcasts with the operand's: the engine (vjp.c) sums over what was
- * broadcast, expands what was reduced, and converts.  Like decompositions (graph/decomp/decomp.h), whose
- * vocabulary they share, rules that do arithmetic do it in the dtype v->c.dtype: f32 for f16 and bf16.
+ * broadcast, expands what was reduced, and converts.  Like decompositions (graph/decomp/decomp.h),
+ * whose vocabulary they share, rules that do arithmetic do it in the dtype v->c.dtype: f32 for f16
+ * and bf16.
  *
  * A rule is linear in dy, and never tests its value: forward mode rests on that. */
 #ifndef TC_AUTODIFF_RULES_H
@@ -15,8 +16,8 @@ typedef struct tc_vjp {
   dc c; /* graph, place, and the dtype to compute in */
   const tc_node *n;
   tc_ref self;
-  const tc_ref
-      *dy; /* [results]: cotangents, with dtypes and shapes of the results; ref 0: it is 0 */
+  /* [results]: cotangents, with dtypes and shapes of the results; ref 0: it is 0 */
+  const tc_ref *dy;
   const bool *want; /* [nin] */
   tc_ref *din;      /* [nin] out, where wanted: ref 0 where building failed */
 } tc_vjp;
@@ -26,8 +27,8 @@ typedef void tc_vjp_fn(tc_vjp *v);
 #define TC_VJP_ZERO ((tc_ref){UINT32_MAX})
 
 typedef struct tc_vjp_rule {
-  const char
-      *text; /* formulas of the operands, a line each, "": none; or why there is no derivative */
+  /* formulas of the operands, a line each, "": none; or why there is no derivative */
+  const char *text;
   tc_vjp_fn *fn;    /* instead of formulas */
   uint8_t operands; /* of fn: bit i: operand i has a derivative; bit 7: so have all from 7 on */
 } tc_vjp_rule;

@@ -84,7 +84,8 @@ tc_ref vj_pad(const tc_vjp *v, tc_ref a, const tc_dim *before, const tc_dim *aft
   return pad(v->c.g, a, before, after, v->c.weak, v->c.loc);
 }
 
-tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bool weak, tc_loc loc) {
+tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bool weak,
+                tc_loc loc) {
   tc_dim first[TC_MAX_RANK] = {{0}}, last[TC_MAX_RANK] = {{0}};
   if (tc_dim_is(before, 0) && tc_dim_is(after, 0)) return a;
   first[axis] = before;

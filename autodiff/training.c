@@ -39,7 +39,7 @@ static void take_reason(void *self, tc_severity severity, tc_loc loc, const char
   }
 }
 
-/* ---- what moves with what ---------------------------------------------------------------------- */
+/* ---- what moves with what -------------------------------------------------------------------- */
 
 static uint64_t *moves_of(const maker *m, uint32_t id) {
   return m->moves + (size_t)id * m->t->words;
@@ -63,8 +63,8 @@ static void mark_operands(maker *m) {
   }
 }
 
-/* Through an operand without a derivative a tape passes nothing; beside one that moves with the same, it is an error,
- * which the engine reports. */
+/* Through an operand without a derivative a tape passes nothing; beside one that moves with the
+ * same, it is an error, which the engine reports. */
 static void follow(maker *m, uint32_t id) {
   const tc_node *n = tc_graph_node(m->g, (tc_ref){id});
   uint64_t *to = moves_of(m, id);
@@ -101,7 +101,7 @@ static bool find_moves(maker *m) {
   return some;
 }
 
-/* ---- the joint graph --------------------------------------------------------------------------- */
+/* ---- the joint graph ------------------------------------------------------------------------- */
 
 /* Arguments keep their places; cotangents stand behind them. */
 static bool add_cotangents(maker *m, tc_ref *cotangent) {
@@ -200,7 +200,7 @@ static bool make_joint(maker *m) {
   return ok;
 }
 
-/* ---- the parts --------------------------------------------------------------------------------- */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 static bool divide(maker *m, int64_t max_saved) {
   tc_training *t = m->t;

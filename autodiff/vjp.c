@@ -14,15 +14,15 @@ bool tc_autodiff_passes(const tc_graph *g, tc_ref r, int i) {
   return n->op != OP_DETACH && n->in[i].id && vj_is_float(g, r) && vj_is_float(g, n->in[i]);
 }
 
-/* ---- what depends on what ---------------------------------------------------------------------- */
+/* ---- what depends on what -------------------------------------------------------------------- */
 
 /* What is taken as a constant. */
 static bool is_stop(const sweep *s, uint32_t id, const tc_node *n) {
   return s->mark[id] & IS_STOP || n->op == OP_DETACH;
 }
 
-/* Conditions are piecewise constant, and other branches are not looked at: their derivative is 0.  Integers
- * have none, unless that is to be 0, too. */
+/* Conditions are piecewise constant, and other branches are not looked at: their derivative is 0.
+ * Integers have none, unless that is to be 0, too. */
 static bool is_constant(const sweep *s, uint32_t id, const tc_node *n) {
   const bool discrete = n->nresult == 1 && !tc_dtype_is_float((tc_dtype)n->type.dtype);
   return is_stop(s, id, n) || (discrete && (n->type.dtype == TC_BOOL || s->a->through_integers));
@@ -52,9 +52,10 @@ static void find_sources(sweep *s) {
   }
 }
 
-/* ---- cotangents -------------------------------------------------------------------------------- */
+/* ---- cotangents ------------------------------------------------------------------------------ */
 
-/* The axes of `from` that an operand of shape t was broadcast along; *leading: those that t lacks. */
+/* The axes of `from` that an operand of shape t was broadcast along; *leading: those that t
+ * lacks. */
 static int broadcast_axes(tc_dims *dims, const tc_type *from, const tc_type *t, int *axes,
                           int *leading) {
   int n = 0;
@@ -87,7 +88,8 @@ static tc_ref fit_shape(tc_graph *g, tc_ref d, const tc_type *t, tc_loc loc) {
   return smaller ? tc_build_expand(g, d, t->rank, t->dim, loc) : d;
 }
 
-tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc) {
+/* d, any shape that broadcasts with the type, as a value of that type. */
+static tc_ref fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc) {
   const tc_type t = *type; /* nodes never move, but results of inference do not outlive it */
   if (!d.id) return d;
   d = fit_shape(g, d, &t, loc);
@@ -104,7 +106,7 @@ static bool add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
   s->mark[to.id] |= IS_REACHED;
   if (d.id == TC_VJP_ZERO.id) return true;
   if (tc_graph_node(s->g, to)->nresult == 1) {
-    d = vj_fit(s->g, d, tc_graph_type(s->g, to), loc);
+    d = fit(s->g, d, tc_graph_type(s->g, to), loc);
     *sum = sum->id && d.id ? plus(s->g, *sum, d, loc) : d;
   }
   return d.id != 0;
@@ -163,7 +165,7 @@ static bool run(sweep *s) {
   return true;
 }
 
-/* ---- the request ------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 static bool check_value(sweep *s, tc_ref r, const char *what) {
   const tc_node *n = tc_graph_node(s->g, r);

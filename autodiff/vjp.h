@@ -12,29 +12,29 @@ typedef struct sweep {
   tc_graph *g;
   const tc_autodiff *a;
   uint32_t last; /* output with the greatest id */
-  uint32_t *
-      reader; /* a node through which outputs depend on this one (itself: an output); 0: they do not */
-  uint32_t
-      *source; /* an operand through which it depends on wrt (itself: of wrt); 0: it does not */
+  /* a node through which outputs depend on this one (itself: an output); 0: they do not */
+  uint32_t *reader;
+  /* an operand through which it depends on wrt (itself: of wrt); 0: it does not */
+  uint32_t *source;
   tc_ref *cotangent; /* as far as it was summed up; ref 0: it is 0 */
   uint8_t *mark;
   bool want[256];
 } sweep;
 
-static inline bool vj_is_float(const tc_graph *g, tc_ref r) { /* true of nodes with several results */
+/* true of nodes with several results */
+static inline bool vj_is_float(const tc_graph *g, tc_ref r) {
   const tc_node *n = tc_graph_node(g, r);
   return n && (n->nresult > 1 || tc_dtype_is_float((tc_dtype)tc_graph_type(g, r)->dtype));
 }
 
-/* d, any shape that broadcasts with the type, as a value of that type. */
-tc_ref vj_fit(tc_graph *g, tc_ref d, const tc_type *type, tc_loc loc);
-
 /* a among zeros: so many before and behind it along an axis. */
-tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bool weak, tc_loc loc);
-/* d + e, where each is a part among zeros (vj_pad) and these lie side by side; ref 0 where they do not. */
+tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bool weak,
+                tc_loc loc);
+/* d + e, where each is a part among zeros (vj_pad) and these lie side by side; ref 0 where they do
+ * not. */
 tc_ref vj_adjoin(tc_graph *g, tc_ref d, tc_ref e, tc_loc loc);
 
-/* ---- errors (error.c): each reports and gives false --------------------------------------------- */
+/* ---- errors (error.c): each reports and gives false ------------------------------------------ */
 
 bool vj_fail(sweep *s, tc_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* value must have the shape of t (true then). */

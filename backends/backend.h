@@ -1,9 +1,9 @@
-/* backend.h - what a backend is: the interface between the driver (compile.h) and what prints code for
- * a machine.
+/* backend.h - what a backend is: the interface between the driver (compile.h) and what prints code
+ * for a machine.
  *
  * A backend is one struct.  The driver optimises each function's graph, lowers it for every backend
- * that the function is wanted from, and asks these for text.  A backend is linked in (backends.def) or
- * stands in a shared object (module.h).  docs/adding-a-backend.md tells how to write one. */
+ * that the function is wanted from, and asks these for text.  A backend is linked in (backends.def)
+ * or stands in a shared object (module.h).  docs/adding-a-backend.md tells how to write one. */
 #ifndef TC_BACKEND_H
 #define TC_BACKEND_H
 
@@ -62,7 +62,8 @@ typedef struct tc_counted_size {
   int64_t value;
 } tc_counted_size;
 
-/* The function itself, or one of the two calls that eager code differentiates it by (backends/training.h). */
+/* The function itself, or one of the two calls that eager code differentiates it by
+ * (backends/training.h). */
 typedef enum { TC_PART_WHOLE, TC_PART_FORWARD, TC_PART_BACKWARD } tc_part;
 
 /* How kernels are measured (backends/tuning/tuning.h). */
@@ -81,14 +82,14 @@ typedef struct tc_function {
   const char *name;   /* the user's function */
   const char *file;   /* as written in the user's build, for comments and logs */
   uint32_t line;
-  const char
-      *sizes; /* that it is made for, such as "B=1", or sides of branches, "mode == 2"; NULL: any */
+  /* that it is made for, such as "B=1", or sides of branches, "mode == 2"; NULL: any */
+  const char *sizes;
   bool passes;     /* other code is tried when its guards fail */
   uint32_t autocasts; /* scopes of graph/autocast.h around calls that it is for; 0: any */
   tc_graph *graph; /* taken over */
   int ops;         /* API calls captured */
-  /* At most one for each device.  Without code from the first there is none from the others.  0: the
-   * first backend of this build. */
+  /* At most one for each device.  Without code from the first there is none from the others.  0:
+   * the first backend of this build. */
   const tc_choice *choice;
   uint32_t nchoice;
   const tc_setting *setting; /* those of the file among them */
@@ -131,8 +132,8 @@ typedef struct tc_data {
   size_t size;
 } tc_data;
 
-/* The kernels of one backend, with what they use in front of them: C, compiled once per ISA level in
- * `levels`, each time with -DTC_LEVEL=<name>, which every external name ends in. */
+/* The kernels of one backend, with what they use in front of them: C, compiled once per ISA level
+ * in `levels`, each time with -DTC_LEVEL=<name>, which every external name ends in. */
 typedef struct tc_kernels {
   const struct tc_backend *backend;
   tc_buf text;
@@ -177,8 +178,8 @@ typedef struct tc_device_kernel {
   uint32_t file; /* that it comes from (tc_loc); 0: not known */
 } tc_device_kernel;
 
-/* For backends whose kernel texts are not C of the host: what makes machine code of the kernels of a
- * unit, while the caller goes on, and describes it in the host text. */
+/* For backends whose kernel texts are not C of the host: what makes machine code of the kernels of
+ * a unit, while the caller goes on, and describes it in the host text. */
 typedef struct tc_device_compiler {
   /* Copies what it needs of n > 0 kernels; equal names are equal kernels.  NULL: out of memory. */
   void *(*start)(const tc_device_kernel *kernel, size_t n, const tc_unit_options *o);
@@ -187,7 +188,8 @@ typedef struct tc_device_compiler {
   const char *(*problem)(const void *unit, const char *name);
   /* The kernel is used by a variant that there is. */
   void (*use)(void *unit, const char *name);
-  /* Adds data, and to the host text what describes it, and the launchers, of kernels that are used. */
+  /* Adds data, and to the host text what describes it, and the launchers, of kernels that are
+   * used. */
   void (*put)(void *unit, tc_texts *out);
   void (*free)(void *unit);
   const char *faster; /* what makes less of it: words behind "; ".  Optional */
@@ -204,12 +206,13 @@ typedef struct tc_backend {
   const tc_target *target;            /* what programs are lowered for */
   const struct tc_entry_style *entry; /* see backends/entry/entry.h */
   bool (*supports)(const tc_kernel *k, const tc_program *p); /* false: no variant; never reports */
-  /* Optional.  Decides how kernels run (tc_kernel.schedule), and what they and the entry share (tc_mm_loop).
-   * false: out of memory. */
+  /* Optional.  Decides how kernels run (tc_kernel.schedule), and what they and the entry share
+   * (tc_mm_loop).  false: out of memory. */
   bool (*plan)(tc_program *p);
   /* Optional.  What the function's options change in these schedules. */
   void (*apply_options)(tc_program *p, const tc_setting *setting, uint32_t nsetting);
-  /* Optional.  The words of these schedules, which are printed and read by them (schedule/words.h). */
+  /* Optional.  The words of these schedules, which are printed and read by them
+   * (schedule/words.h). */
   const struct tc_schedule_words *schedule;
   bool (*emit_kernel)(const tc_kernel *k, const tc_program *p, tc_kernel_text *out);
   /* Appends kernel texts to out, with what they use in front of them. */

@@ -1,5 +1,5 @@
-/* compile.c - the driver: optimises, makes the variants of each function (variant.c), gathers the kernels
- * of each backend, has device code made, and puts the unit together. */
+/* compile.c - the driver: optimises, makes the variants of each function (variant.c), gathers the
+ * kernels of each backend, has device code made, and puts the unit together. */
 #include "backends/compile.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct tc_unit {
   bool ok;
 };
 
-/* ---- kernels for the compiler of the host text ------------------------------------------------ */
+/* ---- kernels for the compiler of the host text ----------------------------------------------- */
 
 /* The variant of function i that comes from the backend, if there is one. */
 static const tc_variant *variant_of(const tc_unit *u, int i, const tc_backend *b) {
@@ -81,7 +81,7 @@ static bool add_kernels(const tc_unit *u, const tc_backend *b, tc_texts *out) {
   return put_kernels(u, &more[out->nkernels++]);
 }
 
-/* ---- kernels for compilers of their own ------------------------------------------------------- */
+/* ---- kernels for compilers of their own ------------------------------------------------------ */
 
 static bool start_compiler(const tc_unit *u, part *part) {
   const size_t count = count_kernels(u, part->b);

@@ -1,4 +1,5 @@
-/* explain.h - writes what an object says about how its functions were compiled: rows of explain_rows.h. */
+/* explain.h - writes what an object says about how its functions were compiled: rows of
+ * explain_rows.h. */
 #ifndef TC_EXPLAIN_H
 #define TC_EXPLAIN_H
 
@@ -23,22 +24,29 @@ void tc_explain_profile(const char *sizes, uint64_t calls, uint64_t all, tc_buf 
 /* A type of a function's signature, for programs that declare the function anew (tc-export). */
 typedef struct tc_explain_type {
   const char *text;     /* "double"; of a parameter with its name, "const tc_tensor *x" */
-  const char *kind;     /* tensor, result (tc_tensor **), float, int, bool, none (void), struct (a pointer to one), other */
-  const char *needs;    /* what has to stand in front, parted by commas: "model.h" or <model.h>, struct model */
+  /* tensor, result (tc_tensor **), float, int, bool, none (void), struct (a pointer to one),
+   * other */
+  const char *kind;
+  /* what has to stand in front, parted by commas: "model.h" or <model.h>, struct model */
+  const char *needs;
   const char *obstacle; /* why other files cannot say it; "": they can */
 } tc_explain_type;
 
-/* The signature of the function at hand.  symbol: the linker's name; "": there is none that C can say, and returns->obstacle
- * tells why. */
+/* The signature of the function at hand.  symbol: the linker's name; "": there is none that C can
+ * say, and returns->obstacle tells why. */
 void tc_explain_signature(const char *symbol, const tc_explain_type *returns, tc_buf *out);
 /* Its next parameter.  shape: the text of TC_SHAPE, or "". */
-void tc_explain_parameter(const char *name, const char *shape, const tc_explain_type *type, tc_buf *out);
-/* A segment, its guards and the types of its results, which do not depend on the device; g: optimised. */
+void tc_explain_parameter(const char *name, const char *shape, const tc_explain_type *type,
+                          tc_buf *out);
+/* A segment, its guards and the types of its results, which do not depend on the device; g:
+ * optimised. */
 void tc_explain_segment(const tc_function *f, tc_graph *g, tc_buf *out);
-/* What calls save for their gradients, in tensors of the joint graph, and the ops that the backward part repeats. */
+/* What calls save for their gradients, in tensors of the joint graph, and the ops that the backward
+ * part repeats. */
 void tc_explain_training(const tc_function *f, tc_graph *joint, const tc_partition *p, tc_buf *out);
-/* What it was compiled to for one device, with the external names and ISA levels of the kernels.  part: "", or which
- * of the two calls that eager code differentiates it by: "training", "gradients". */
+/* What it was compiled to for one device, with the external names and ISA levels of the kernels.
+ * part: "", or which of the two calls that eager code differentiates it by: "training",
+ * "gradients". */
 void tc_explain_variant(const tc_function *f, const char *device, const char *part,
                         const tc_program *p, const char *const *names, const uint32_t *levels,
                         tc_buf *out);

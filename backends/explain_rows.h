@@ -1,5 +1,5 @@
-/* explain_rows.h - the format of what an object says about how its functions were compiled: written by explain.h, read
- * by tc-explain and tc-export.
+/* explain_rows.h - the format of what an object says about how its functions were compiled: written
+ * by explain.h, read by tc-explain and tc-export.
  *
  * A section of the object holds text, one row a line: a word that says what the row is, and its
  * fields, each behind a tab; \t, \n and \\ stand for tab, newline and backslash within fields.  A
@@ -12,8 +12,8 @@
 #define TC_EXPLAIN_SECTION ".tcompile.explain"
 #define TC_EXPLAIN_VERSION "6"
 
-/* Places of code that was inlined from another file than the function's name that file: as FILE:LINE
- * among the lines of a kernel, and as the last field elsewhere, which is empty otherwise.
+/* Places of code that was inlined from another file than the function's name that file: as
+ * FILE:LINE among the lines of a kernel, and as the last field elsewhere, which is empty otherwise.
  *
  * X(id, word, name of a list of them, parent, fields).  A field is name:kind, with kind
  *   s text   n integer >= 0   l list of words, parted by commas

@@ -4,7 +4,8 @@
 
 #include "graph/support/support.h"
 
-/* The folder of the program or shared library that holds this code; nothing where it is not known. */
+/* The folder of the program or shared library that holds this code; nothing where it is not
+ * known. */
 void tc_own_folder(tc_buf *out);
 
 #endif

@@ -10,8 +10,8 @@ extern "C" {
 
 /* Does TC_DUMP list `what`? */
 bool tc_dumps(const char *what);
-/* By the backend's plan, and what the file of the option `schedule` says of the program called `symbol`.  false:
- * why, or nothing: out of memory. */
+/* By the backend's plan, and what the file of the option `schedule` says of the program called
+ * `symbol`.  false: why, or nothing: out of memory. */
 bool tc_plan_program(const tc_backend *b, tc_program *p, const tc_setting *setting,
                      uint32_t nsetting, const char *symbol, tc_buf *why);
 /* TC_DUMP=schedule.  name: the user's function. */

@@ -103,7 +103,9 @@ void tc_choose_all(tc_choices *out) {
   for (uint32_t i = 0; i < OF_BUILD; ++i) out->at[i] = (tc_choice){of_build[i], TC_WISH_MAY};
 }
 
-bool tc_chose_eager(const tc_choices *c) { return c->n == 1 && c->at[0].backend == &tc_backend_eager; }
+bool tc_chose_eager(const tc_choices *c) {
+  return c->n == 1 && c->at[0].backend == &tc_backend_eager;
+}
 
 /* The one for the CPU stands first. */
 static bool add(tc_choices *c, const tc_backend *b, tc_buf *why) {

@@ -7,7 +7,7 @@
 #include "backends/entry/entry.h"
 #include "backends/explain.h"
 
-/* ---- the parts ------------------------------------------------------------------------------------ */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 static void set_part(const tc_function *f, tc_pair *p, tc_part part) {
   const bool back = part == TC_PART_BACKWARD;
@@ -70,7 +70,7 @@ bool tc_pair_settle(tc_pair *p) {
   return p->job[0]->v[0].p != NULL; /* without the first there is none */
 }
 
-/* ---- what ties them together ---------------------------------------------------------------------- */
+/* ---- what ties them together ----------------------------------------------------------------- */
 
 /* Whether some variant of the backward part reads the elements of the input. */
 static bool reads_input(const tc_pair *p, uint32_t input) {
@@ -104,7 +104,8 @@ static void put_depends(const char *symbol, const tc_training *t, tc_buf *out) {
   tc_put(out, "0};\n");
 }
 
-/* The level that some kernel of the backward part needs at least: a machine below it may run the forward part. */
+/* The level that some kernel of the backward part needs at least: a machine below it may run the
+ * forward part. */
 static int least_level(const tc_pair *p) {
   int least = 0;
   for (uint32_t i = 0; i < p->job[1]->nvariant; ++i) {
@@ -147,7 +148,7 @@ bool tc_pair_put(const tc_function *f, tc_pair *p, tc_texts *out) {
   return true;
 }
 
-/* ---- what is told --------------------------------------------------------------------------------- */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 static tc_dim saved_bytes(const tc_pair *p) {
   tc_graph *g = p->made.joint;

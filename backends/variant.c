@@ -123,8 +123,8 @@ static bool emit_kernels(const tc_job *j, tc_variant *v) {
   return ok;
 }
 
-/* A launch ends where texts differ: in something that lowering does not know to decide them.  And gradients
- * are wanted one by one. */
+/* A launch ends where texts differ: in something that lowering does not know to decide them.  And
+ * gradients are wanted one by one. */
 static void part_siblings(const tc_job *j, tc_variant *v) {
   for (uint32_t k = 1; k < v->p->nkernel; ++k) {
     tc_kernel *kernel = &v->p->kernel[k];
@@ -153,7 +153,7 @@ void tc_make_variants(const tc_job *j) {
     if (!make_variant(j, &j->v[i]) && i == 0) return;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 uint32_t tc_variants_made(const tc_job *j) {
   uint32_t bits = 0;

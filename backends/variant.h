@@ -1,9 +1,9 @@
-/* variant.h - what the driver makes of one function: a variant from each backend that it is wanted from,
- * and the entry over them.
+/* variant.h - what the driver makes of one function: a variant from each backend that it is wanted
+ * from, and the entry over them.
  *
- * A variant's texts are made in buffers of their own and used only when all of its parts succeeded, so
- * that what cannot be compiled leaves no trace.  Programs live until the entries are printed, when it
- * is known which variants there are. */
+ * A variant's texts are made in buffers of their own and used only when all of its parts succeeded,
+ * so that what cannot be compiled leaves no trace.  Programs live until the entries are printed,
+ * when it is known which variants there are. */
 #ifndef TC_VARIANT_H
 #define TC_VARIANT_H
 

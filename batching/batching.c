@@ -34,7 +34,7 @@ static bool miss(const batch *s, tc_loc loc, const char *format, ...) {
   return false;
 }
 
-/* ---- what depends on an example, and who needs it ------------------------------------------------ */
+/* ---- what depends on an example, and who needs it -------------------------------------------- */
 
 static void find_examples(batch *s) {
   for (uint32_t i = 0; i < s->b->nmapped; i++) s->mark[s->b->one[i].id] |= DEPENDS;
@@ -52,9 +52,10 @@ static void find_readers(batch *s) {
   }
 }
 
-/* ---- rules ------------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
-/* Is r what the rule of n has to give: the results of n, each with the axis of the batch in front? */
+/* Is r what the rule of n has to give: the results of n, each with the axis of the batch in
+ * front? */
 static bool fits(const batch *s, tc_ref r, const tc_node *n) {
   const tc_node *made = tc_graph_node(s->g, r);
   if (n->nresult > 1)
@@ -93,7 +94,7 @@ static bool run(batch *s) {
   return true;
 }
 
-/* ---- the request ------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 static bool finish(batch *s, tc_ref *out) {
   for (uint32_t k = 0; k < s->b->noutput; k++) {

@@ -1,8 +1,9 @@
 /* rules.h - what batching rules are written with.
  *
- * A rule gives the results of a node for all examples.  Its operands have the axis of the batch in front where they are
- * mapped, and are those of the node where they are the same for all; one of them at least is mapped.  As in
- * decompositions (graph/decomp/decomp.h), ref 0 as an operand gives ref 0, and what failed has been reported. */
+ * A rule gives the results of a node for all examples.  Its operands have the axis of the batch in
+ * front where they are mapped, and are those of the node where they are the same for all; one of
+ * them at least is mapped.  As in decompositions (graph/decomp/decomp.h), ref 0 as an operand gives
+ * ref 0, and what failed has been reported. */
 #ifndef TC_BATCHING_RULES_H
 #define TC_BATCHING_RULES_H
 
@@ -15,7 +16,8 @@ typedef struct tc_bat {
   const bool *mapped; /* [nin] */
   tc_dim size;        /* of the batch */
 } tc_bat;
-/* The node that takes the place of n: one with the same results, or a TUPLE of them; ref 0 after reporting. */
+/* The node that takes the place of n: one with the same results, or a TUPLE of them; ref 0 after
+ * reporting. */
 typedef tc_ref tc_bat_fn(const tc_bat *b);
 
 typedef struct tc_bat_rule {
@@ -35,7 +37,8 @@ tc_ref bt_build(const tc_bat *b, const tc_ref *in, int nattr, const tc_dim *attr
 /* size, then those of a shape; the length. */
 int bt_dims(const tc_bat *b, int rank, const tc_dim *dims, tc_dim *out);
 tc_ref bt_reshape(const tc_bat *b, tc_ref all, int rank, const tc_dim *dims); /* to [size, dims] */
-/* Operand i, its axes the last ones of `rank` behind the batch; as it is where it is the same for all. */
+/* Operand i, its axes the last ones of `rank` behind the batch; as it is where it is the same for
+ * all. */
 tc_ref bt_aligned(const tc_bat *b, int i, int rank);
 tc_ref bt_all(const tc_bat *b, int i); /* operand i with the axis of the batch, mapped or not */
 tc_ref bt_axis(const tc_bat *b, tc_op op, tc_ref x, int axis); /* ops of one operand and one axis */

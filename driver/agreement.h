@@ -1,8 +1,9 @@
 // agreement.h - which functions mean to another compiler what they mean to this one.
 //
-// A function is compiled only if both read the same in it and in all that it reaches (functions and variables it
-// refers to, types, enumerators), and make the same of types and constants there.  What differs elsewhere in the file
-// is no matter, and neither are errors there: this compiler may know less than the other.
+// A function is compiled only if both read the same in it and in all that it reaches (functions and
+// variables it refers to, types, enumerators), and make the same of types and constants there.
+// What differs elsewhere in the file is no matter, and neither are errors there: this compiler may
+// know less than the other.
 #ifndef TC_DRIVER_AGREEMENT_H
 #define TC_DRIVER_AGREEMENT_H
 
@@ -18,8 +19,8 @@ class Reach;
 
 class Agreement {
 public:
-  // A TC_REC_TOKENS and a TC_REC_TYPES of the other compiler's; empty: it is trusted to read the same, or to make the
-  // same of it.
+  // A TC_REC_TOKENS and a TC_REC_TYPES of the other compiler's; empty: it is trusted to read the
+  // same, or to make the same of it.
   Agreement(const clang::Preprocessor &preprocessor, llvm::StringRef tokens, llvm::StringRef types);
 
   // Of the parse, as they come.

@@ -91,7 +91,8 @@ llvm::hash_code Outline::details(const Stmt *s) {
   return hash;
 }
 
-// The token that only it has, where an operand stands in front: that may begin with what was inserted.
+// The token that only it has, where an operand stands in front: that may begin with what was
+// inserted.
 static SourceLocation token_of(const Stmt *s) {
   if (const auto *op = dyn_cast<BinaryOperator>(s)) return op->getOperatorLoc();
   if (const auto *op = dyn_cast<ConditionalOperator>(s)) return op->getQuestionLoc();
@@ -101,8 +102,8 @@ static SourceLocation token_of(const Stmt *s) {
   return {};
 }
 
-// From its first token to its last.  A block whose braces pair with others, and `x ` in front of what
-// the declaration of x ended with, are, too.
+// From its first token to its last.  A block whose braces pair with others, and `x ` in front of
+// what the declaration of x ended with, are, too.
 bool Outline::inserted(const Stmt *s, const Spot &begin) const {
   if (!begin.inserted) return false;
   const auto *op = dyn_cast<BinaryOperator>(s);

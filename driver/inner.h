@@ -14,8 +14,8 @@ namespace tc {
 bool parse_inner(clang::CompilerInstance &user, clang::DiagnosticConsumer &diagnostics,
                  clang::FrontendAction &action);
 
-// Whether an error is one in a system header, of what another compiler knows and this one does not.  Nothing
-// that is captured depends on it, or else that is not understood.
+// Whether an error is one in a system header, of what another compiler knows and this one does not.
+// Nothing that is captured depends on it, or else that is not understood.
 bool is_tolerable(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &info);
 
 // An error of a parse that is not given up for it.

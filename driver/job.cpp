@@ -1,4 +1,5 @@
-// job.cpp - the shell of the unit compiler in Clang: the inner parse, and what the user's compilation gets.
+// job.cpp - the shell of the unit compiler in Clang: the inner parse, and what the user's
+// compilation gets.
 #include "driver/job.h"
 
 #include <optional>
@@ -79,7 +80,8 @@ private:
   std::set<FileID> headers; // that something was said about
 };
 
-// Bodies of functions rely on each other's new texts: where a header's is not read, its functions count as any.
+// Bodies of functions rely on each other's new texts: where a header's is not read, its functions
+// count as any.
 std::optional<Message> ClangShell::objection(const FunctionDecl *function) {
   const SourceManager &sources = context.getSourceManager();
   const FileID file = sources.getFileID(sources.getExpansionLoc(function->getLocation()));
@@ -124,10 +126,12 @@ bool ClangShell::makes_code() const {
   }
 }
 
-// The one whose resources (LLVM/lib/clang/VERSION) are used; kernels are run, so they are not for another machine.
+// The one whose resources (LLVM/lib/clang/VERSION) are used; kernels are run, so they are not for
+// another machine.
 std::string ClangShell::kernel_compiler() const {
   const llvm::Triple here(LLVM_HOST_TRIPLE);
-  if (user.getTarget().getTriple().getArch() != here.getArch() || user.getTarget().getTriple().getOS() != here.getOS())
+  if (user.getTarget().getTriple().getArch() != here.getArch() ||
+      user.getTarget().getTriple().getOS() != here.getOS())
     return "";
   llvm::SmallString<256> path(user.getHeaderSearchOpts().ResourceDir);
   for (int i = 0; i < 3; i++) llvm::sys::path::remove_filename(path);
@@ -216,8 +220,8 @@ public:
     return true;
   }
 
-  // A file with errors is left to the user's compilation, which reports them; another compiler may take for
-  // right what this one does not know.
+  // A file with errors is left to the user's compilation, which reports them; another compiler may
+  // take for right what this one does not know.
   void HandleTranslationUnit(ASTContext &context) override {
     const bool understood =
         errors.list.empty() || (other && other->dialect == Dialect::Gnu && !errors.fatal);

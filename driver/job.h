@@ -20,7 +20,8 @@ struct OtherCompiler {
   // TC_REC_TOKENS and TC_REC_TYPES; empty: what this one reads, and makes of it.
   llvm::StringRef tokens, types;
   bool split = false;     // code comes apart from the text
-  bool joined = false;    // what it makes of the text is joined with other files' by link-time optimisation
+  // what it makes of the text is joined with other files' by link-time optimisation
+  bool joined = false;
   bool headers = true;    // new texts of headers are read; else functions there stay as they are
   // What comes out.
   std::vector<NewText> texts = {};

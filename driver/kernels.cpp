@@ -153,12 +153,13 @@ void drop_requests(llvm::Function &function) {
     llvm::Instruction *end = block.getTerminator();
     llvm::MDNode *loop = end ? end->getMetadata(llvm::LLVMContext::MD_loop) : nullptr;
     if (!loop) continue;
-    end->setMetadata(llvm::LLVMContext::MD_loop,
-                     llvm::makePostTransformationMetadata(
-                         function.getContext(), loop,
-                         {"llvm.loop.unroll.enable", "llvm.loop.unroll.full",
-                          "llvm.loop.unroll.count", "llvm.loop.vectorize.", "llvm.loop.interleave."},
-                         {}));
+    end->setMetadata(
+        llvm::LLVMContext::MD_loop,
+        llvm::makePostTransformationMetadata(function.getContext(), loop,
+                                             {"llvm.loop.unroll.enable", "llvm.loop.unroll.full",
+                                              "llvm.loop.unroll.count", "llvm.loop.vectorize.",
+                                              "llvm.loop.interleave."},
+                                             {}));
   }
 }
 

@@ -56,8 +56,8 @@ Place place_of(StringRef line) {
   return place;
 }
 
-// The first place in the function that the text begins with; functions end with a brace in the first
-// column.
+// The first place in the function that the text begins with; functions end with a brace in the
+// first column.
 Place first_place(StringRef text) {
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');

@@ -85,7 +85,8 @@ std::string joinable_declarations(const CompiledUnit &unit, Dialect dialect,
   return declarations(texts, dialect, user);
 }
 
-// A C file that says nothing but __asm__ is what Clang's libraries make an object of in every version.
+// A C file that says nothing but __asm__ is what Clang's libraries make an object of in every
+// version.
 std::string make_object(const CompilerInstance &user, StringRef assembly, std::string &error) {
   // No identification of the compiler, and no relocations that linkers before 2016 do not know.
   std::vector<const char *> flags = {"-triple", user.getTargetOpts().Triple.c_str(),

@@ -12,8 +12,9 @@ namespace tc {
 std::string assembly_declarations(const CompiledUnit &unit, Dialect dialect,
                                   const clang::CompilerInstance &user);
 
-// The same where link-time optimisation may put the assembly of several files into one, and functions that call
-// entries elsewhere: with a hidden symbol for each entry, its name and `suffix`.
+// The same where link-time optimisation may put the assembly of several files into one, and
+// functions that call entries elsewhere: with a hidden symbol for each entry, its name and
+// `suffix`.
 std::string joinable_declarations(const CompiledUnit &unit, Dialect dialect,
                                   const clang::CompilerInstance &user, std::string &suffix);
 
@@ -24,8 +25,8 @@ std::string separate_assembly(const CompiledUnit &unit, std::string &suffix);
 // What stands in place of it where there is no code.
 extern const char empty_assembly[];
 
-// The bytes of an object file for the target of `user`, which linkers of any age read; "" after an error, which
-// says what is wrong with the assembly.
+// The bytes of an object file for the target of `user`, which linkers of any age read; "" after an
+// error, which says what is wrong with the assembly.
 std::string make_object(const clang::CompilerInstance &user, llvm::StringRef assembly,
                         std::string &error);
 

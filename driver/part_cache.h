@@ -32,9 +32,9 @@ struct UnitPart {
 };
 
 // What a part comes out as depends on its text and flags, the form, the names of entries (the host
-// part's), the version of Clang, the sources of what compiles it, and the options that are the same for
-// all compilations of the process (-mllvm).  Where all that is equal, plugins and the tool, whatever
-// compiler they run for, find what another one made.
+// part's), the version of Clang, the sources of what compiles it, and the options that are the same
+// for all compilations of the process (-mllvm).  Where all that is equal, plugins and the tool,
+// whatever compiler they run for, find what another one made.
 class PartCache {
 public:
   // cache: NULL: there is none.

@@ -1,5 +1,5 @@
-// precompiled.h - a precompiled header, for parses that need it as it was written: what the attributes of TCompile
-// say is not in it.
+// precompiled.h - a precompiled header, for parses that need it as it was written: what the
+// attributes of TCompile say is not in it.
 #ifndef TC_DRIVER_PRECOMPILED_H
 #define TC_DRIVER_PRECOMPILED_H
 

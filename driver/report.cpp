@@ -41,8 +41,8 @@ FileID Reporter::mirror(FileID file) {
 }
 
 // Where the user's #line directives (or a preprocessed input) say that the place is elsewhere, the
-// mirror learns it through a line note; a fresh mirror, since notes must come in file order.  A note numbers the line
-// behind its own, as a directive does.
+// mirror learns it through a line note; a fresh mirror, since notes must come in file order.  A
+// note numbers the line behind its own, as a directive does.
 SourceLocation Reporter::translate(SourceLocation loc) {
   if (loc.isInvalid()) return loc;
   loc = inner.getFileLoc(loc);

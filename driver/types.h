@@ -1,7 +1,8 @@
 // types.h - whether another compiler makes of types and constants what this one does.
 //
-// Tokens may be equal and numbers differ: flags, pragmas and attributes that one of them alone knows decide about
-// sizes, places of members, enumerators, the type of 0.1, the code of a character.
+// Tokens may be equal and numbers differ: flags, pragmas and attributes that one of them alone
+// knows decide about sizes, places of members, enumerators, the type of 0.1, the code of a
+// character.
 #ifndef TC_DRIVER_TYPES_H
 #define TC_DRIVER_TYPES_H
 
@@ -19,8 +20,8 @@ public:
   explicit OtherTypes(llvm::StringRef record);
   bool known() const { return !answers.empty(); }
 
-  // What of it the other one has otherwise, for a message behind "it depends on", or "".  A type of the system's is
-  // compared by its size alone, for each compiler brings headers of its own.
+  // What of it the other one has otherwise, for a message behind "it depends on", or "".  A type of
+  // the system's is compared by its size alone, for each compiler brings headers of its own.
   std::string difference(const clang::ASTContext &context, const clang::Decl *decl,
                          bool system) const;
   std::string difference(const clang::Expr *literal) const;

@@ -124,8 +124,8 @@ WordRecorder::Origin WordRecorder::origin_of(SourceLocation loc) const {
   return origin;
 }
 
-// Where the outermost macro is invoked in whose definition the token stands and that is none of the user's;
-// none: invalid.
+// Where the outermost macro is invoked in whose definition the token stands and that is none of the
+// user's; none: invalid.
 SourceLocation WordRecorder::system_macro(SourceLocation loc) const {
   const SourceLocation made = origin_of(loc).loc;
   if (!made.isMacroID()) return {};
@@ -212,7 +212,8 @@ std::optional<Value> literal(StringRef text) {
   return Value{Value::Integer, static_cast<__int128>(value), 0};
 }
 
-// Literals, signs, parentheses, casts to floating types, sums and products: what limits are made of.
+// Literals, signs, parentheses, casts to floating types, sums and products: what limits are made
+// of.
 class Evaluator {
 public:
   explicit Evaluator(const std::vector<std::string> &tokens) : tokens(tokens) {}
@@ -287,7 +288,8 @@ std::optional<Value> Evaluator::unary() {
 
 } // namespace
 
-// x12 and x14, which macros make of __LINE__: compilers number a macro's lines by its first or its last.
+// x12 and x14, which macros make of __LINE__: compilers number a macro's lines by its first or its
+// last.
 static bool same_but_line(const Word &a, const Word &b) {
   const StringRef left = a.text, right = b.text;
   const StringRef name = left.rtrim("0123456789");
@@ -390,8 +392,8 @@ private:
            std::any_of(own.list.begin() + first, own.list.begin() + last,
                        [&](const Word &each) { return llvm::is_contained(each.made, word.text); });
   }
-  // Words of the system's and others, each by themselves: what a macro makes may stand around its arguments in another
-  // order.
+  // Words of the system's and others, each by themselves: what a macro makes may stand around its
+  // arguments in another order.
   bool compare_kind(bool system, size_t first, size_t last, size_t k, size_t other_last) {
     auto is_kind = [=](const Word &word) { return (word.system && !word.place) == system; };
     for (size_t i = first;; i++, k++) {

@@ -1,8 +1,9 @@
 // words.h - what a file says behind its preprocessing, to this compiler and to another one.
 //
-// The tool parses with Clang what another compiler compiles.  Both read the same files, but conditions and macros that
-// depend on the compiler may choose other code.  So the other one's tokens (TC_REC_TOKENS) are compared with those of
-// the inner parse.  Tokens of system headers are not: what a macro of theirs makes counts by its value.
+// The tool parses with Clang what another compiler compiles.  Both read the same files, but
+// conditions and macros that depend on the compiler may choose other code.  So the other one's
+// tokens (TC_REC_TOKENS) are compared with those of the inner parse.  Tokens of system headers are
+// not: what a macro of theirs makes counts by its value.
 #ifndef TC_DRIVER_WORDS_H
 #define TC_DRIVER_WORDS_H
 

@@ -54,7 +54,8 @@ struct Sizes {
   std::string text;                              // without spaces
   const clang::StringLiteral *literal = nullptr; // null: of no TC_SPECIALIZE
   bool profiled = false;                         // of a shape profile
-  // Which of the dtypes of a TC_SHAPE("i32|i64[N]") it is made for; the first where nothing is said.
+  // Which of the dtypes of a TC_SHAPE("i32|i64[N]") it is made for; the first where nothing is
+  // said.
   std::map<const clang::StringLiteral *, size_t> dtypes;
   tc_dtype autocast = TC_NO_AUTOCAST_DTYPE; // of TC_AUTOCAST around the calls
 };

@@ -1,5 +1,5 @@
-// clang_compat.h - every Clang and LLVM header that the plugin and the tool use, and every difference between
-// the supported versions (19 to 22).  No other file asks for a version.
+// clang_compat.h - every Clang and LLVM header that the plugin and the tool use, and every
+// difference between the supported versions (19 to 22).  No other file asks for a version.
 #ifndef TC_CLANG_COMPAT_H
 #define TC_CLANG_COMPAT_H
 

@@ -169,7 +169,8 @@ std::string set_isa(StringRef key, StringRef value, Options &options, Stands) {
   uint32_t levels = 0;
   for (StringRef name : list) {
     const auto *found = llvm::find(tc_isa_name, name);
-    if (found == std::end(tc_isa_name)) return one_of(key, value, "a list of v2, v3, v4, bf16 and amx");
+    if (found == std::end(tc_isa_name))
+      return one_of(key, value, "a list of v2, v3, v4, bf16 and amx");
     levels |= 1u << (found - tc_isa_name);
   }
   options.levels = levels;
@@ -184,8 +185,9 @@ std::string set_effort(StringRef key, StringRef value, Options &options, Stands)
 }
 
 std::string set_thresholds(StringRef key, StringRef value, Options &options, Stands) {
-  static const char *const names[] = {"TC_PARALLEL_WORK", "TC_NONTEMPORAL_BYTES", "TC_PREFETCH_BYTES",
-                                      "TC_GROUP_BYTES", "TC_SINGLE_PASS_POINTS"};
+  static const char *const names[] = {"TC_PARALLEL_WORK", "TC_NONTEMPORAL_BYTES",
+                                      "TC_PREFETCH_BYTES", "TC_GROUP_BYTES",
+                                      "TC_SINGLE_PASS_POINTS"};
   llvm::SmallVector<StringRef, 4> list;
   value.split(list, ',');
   options.thresholds.clear();
@@ -206,8 +208,10 @@ std::string set_schedule(StringRef key, StringRef value, Options &options, Stand
 }
 
 std::string set_mode(StringRef key, StringRef value, Options &options, Stands) {
-  if (!llvm::is_contained({"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}, value))
-    return one_of(key, value, "default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs");
+  if (!llvm::is_contained(
+          {"default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"}, value))
+    return one_of(key, value,
+                  "default, reduce-overhead, max-autotune or max-autotune-no-cudagraphs");
   options.tunes = value.starts_with("max-autotune");
   options.settings.push_back({key.str(), value.str()}); // for launches on GPUs
   return "";
@@ -219,7 +223,8 @@ std::string set_tune(StringRef key, StringRef value, Options &options, Stands) {
 
 std::string set_tune_time(StringRef key, StringRef value, Options &options, Stands) {
   double seconds;
-  if (value.getAsDouble(seconds) || !(seconds >= 0 && seconds <= 1e6)) return one_of(key, value, "seconds such as 20");
+  if (value.getAsDouble(seconds) || !(seconds >= 0 && seconds <= 1e6))
+    return one_of(key, value, "seconds such as 20");
   options.tune_time = seconds;
   return "";
 }

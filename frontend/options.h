@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> settings; // of options that backends have
   bool tunes = false;     // mode=max-autotune: schedules are measured
   double tune_time = 20;  // seconds that this may take for a segment
-  uint32_t profile_variants = 4;                             // code for sizes of the profile, at most
+  uint32_t profile_variants = 4; // code for sizes of the profile, at most
   // Of a whole file.
   Profile profile = Profile::None;
   std::string profile_file; // empty: default_profile

@@ -155,7 +155,8 @@ private:
     return best;
   }
 
-  // A size that is the same in enough of the calls that are left, and those that nearly all of these have, too.
+  // A size that is the same in enough of the calls that are left, and those that nearly all of
+  // these have, too.
   Fixed constant_sizes() const {
     auto [fixed, n] = with_one_more({});
     if (n < least) return {};

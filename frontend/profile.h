@@ -1,4 +1,5 @@
-// profile.h - which sizes of a shape profile (runtime/profile/profile.h) a function gets code of its own for.
+// profile.h - which sizes of a shape profile (runtime/profile/profile.h) a function gets code of
+// its own for.
 #ifndef TC_SHAPE_PROFILE_H
 #define TC_SHAPE_PROFILE_H
 
@@ -34,7 +35,8 @@ public:
   // What is wrong with the file, or ""; missing: that it is not there.
   std::string load(const std::string &path, bool &missing);
 
-  // Of a function of this name, in a file of this name in any folder; of several, that on the line, if there is one.
+  // Of a function of this name, in a file of this name in any folder; of several, that on the line,
+  // if there is one.
   std::vector<ProfiledCalls> calls_of(const std::string &name, const std::string &file,
                                       uint32_t line) const;
 
@@ -45,12 +47,13 @@ private:
   tc_profile profile = {};
 };
 
-// The calls that choose the function's sizes: of statements that are called often, those with most sizes.
+// The calls that choose the function's sizes: of statements that are called often, those with most
+// sizes.
 const ProfiledCalls *deciding(const std::vector<ProfiledCalls> &list);
 
-// At most `limit` variants behind those of `given`, in the order in which they are to be tried.  First all sizes of
-// frequent calls, the most frequent ones first.  Then, of the other calls, the sizes that stay the same while others
-// vary.  Each is for a tenth of all calls at least.
+// At most `limit` variants behind those of `given`, in the order in which they are to be tried.
+// First all sizes of frequent calls, the most frequent ones first.  Then, of the other calls, the
+// sizes that stay the same while others vary.  Each is for a tenth of all calls at least.
 std::vector<ProfiledSizes> frequent_sizes(const ProfiledCalls &calls,
                                           const std::vector<Sizes> &given, size_t limit);
 

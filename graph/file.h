@@ -9,8 +9,8 @@
  *   ...
  *   end                          without it the file is truncated
  *
- * Variants stand in the order in which they are tried.  A ';' starts a comment.  A text that begins with
- * the graph itself is one, too: of one variant, and of no format version.
+ * Variants stand in the order in which they are tried.  A ';' starts a comment.  A text that begins
+ * with the graph itself is one, too: of one variant, and of no format version.
  *
  * Binary, with a checksum; all numbers are little-endian:
  *
@@ -21,9 +21,9 @@
  *   24  8   checksum of the text
  *   32      the text form, without a zero byte
  *
- * The checksum tells damage, not malice: whatever it says, the text is checked as any other.  Ops and
- * attributes stand by name, and types are inferred anew, so that a file does not depend on how this
- * compiler numbers things. */
+ * The checksum tells damage, not malice: whatever it says, the text is checked as any other.  Ops
+ * and attributes stand by name, and types are inferred anew, so that a file does not depend on how
+ * this compiler numbers things. */
 #ifndef TC_GRAPH_FILE_H
 #define TC_GRAPH_FILE_H
 
@@ -47,8 +47,9 @@ typedef struct tc_file {
   TC_VEC(tc_file_graph) graph; /* at least one; owned */
 } tc_file;
 
-/* Reads either form.  The graphs are verified (tc_graph_verify) and report to diag later, too.  NULL after
- * reporting what is wrong: foreign, truncated, altered, of a newer version, or "line 3: ...". */
+/* Reads either form.  The graphs are verified (tc_graph_verify) and report to diag later, too.
+ * NULL after reporting what is wrong: foreign, truncated, altered, of a newer version, or "line 3:
+ * ...". */
 tc_file *tc_file_read(const void *bytes, size_t size, tc_diag *diag);
 void tc_file_free(tc_file *f);
 
@@ -56,7 +57,8 @@ void tc_file_free(tc_file *f);
 void tc_file_put_text(const tc_file *f, tc_buf *out);
 void tc_file_put_binary(const tc_file *f, tc_buf *out);
 
-/* The same in parts, of graphs that stay where they are: the head, then the graphs, then the end. */
+/* The same in parts, of graphs that stay where they are: the head, then the graphs, then the
+ * end. */
 void tc_file_put_head(const char *function, const char *file, uint32_t line, tc_buf *out);
 void tc_file_put_graph(tc_graph *g, const char *sizes, tc_buf *out);
 void tc_file_put_end(tc_buf *out);

@@ -4,12 +4,13 @@
  * operands, attributes) is the same node (interned), except leaves and RAND with different seeds.
  * Types are set by the op's infer rule, never by hand.  A pass builds a new graph.
  *
- * A node has one result or several.  Several are read through RESULT nodes alone, one for each that is
- * wanted: one that nobody reads costs nothing.  TUPLE makes several results of nodes that have one each,
- * which is how a decomposition gives them back.
+ * A node has one result or several.  Several are read through RESULT nodes alone, one for each that
+ * is wanted: one that nobody reads costs nothing.  TUPLE makes several results of nodes that have
+ * one each, which is how a decomposition gives them back.
  *
- * Effects (calls that print, communicate, count) have an order: each names the one before as an operand, so
- * no pass can merge or swap two of them, and the last one is a root.  All else stays pure and free to move.
+ * Effects (calls that print, communicate, count) have an order: each names the one before as an
+ * operand, so no pass can merge or swap two of them, and the last one is a root.  All else stays
+ * pure and free to move.
  *
  * Semantics: values are immutable arrays.  Integer arithmetic wraps; shifts by a count outside
  * [0,bits) give 0 (or the sign); integer division by zero gives 0; NaN propagates through
@@ -49,7 +50,8 @@ typedef enum tc_class {
   TC_CLASS_SORT,    /* positions of elements in the order of their values, along one axis */
   TC_CLASS_CALL,    /* a function of the program's own computes all of the result */
   TC_CLASS_EFFECT,  /* a function of the program's own is called for what it does */
-  TC_CLASS_TUPLE,   /* several results made of nodes, or one of several; decomposition leaves none */
+  /* several results made of nodes, or one of several; decomposition leaves none */
+  TC_CLASS_TUPLE,
   TC_CLASS_COMP, /* composite: the decompose pass removes it */
   TC_CLASS_MULTI /* composite with several results: that pass makes it a tuple */
 } tc_class;
@@ -77,9 +79,9 @@ typedef struct tc_infer {
   int nresult;        /* set by the rule where there are several results */
   char *message;      /* receives the error, without op name or location */
   size_t message_size;
-  bool
-      soft; /* set with a failure that is no error of the program: a limit of ours, or it contradicts a
-              * guess (tc_dims_guess); the function then stays as it is */
+  /* set with a failure that is no error of the program: a limit of ours, or it contradicts a guess
+   * (tc_dims_guess); the function then stays as it is */
+  bool soft;
 } tc_infer;
 
 /* Result types, out[0 .. nresult), or false with a message that names shapes ("[3,4] and [5] do not
@@ -93,14 +95,15 @@ typedef struct tc_ref {
 typedef struct tc_node tc_node;
 
 /* Rewrites node n of the old graph with simpler ops in g; in[] are its operands there.  Returns the
- * result, a TUPLE where n has several, or ref 0 after reporting.  Must keep dtypes and shapes (the driver
- * verifies). */
+ * result, a TUPLE where n has several, or ref 0 after reporting.  Must keep dtypes and shapes (the
+ * driver verifies). */
 typedef tc_ref tc_decomp_fn(tc_graph *g, const tc_node *n, const tc_ref *in);
 
 /* The dtype that the operands of an elementwise op are converted to. */
 typedef enum tc_computes_in { TC_IN_RESULT, TC_IN_OPERANDS, TC_IN_BOOL } tc_computes_in;
 
-/* What becomes of the floating operands of an op inside of a scope of TC_AUTOCAST: graph/autocast.h. */
+/* What becomes of the floating operands of an op inside of a scope of TC_AUTOCAST:
+ * graph/autocast.h. */
 typedef enum tc_autocast {
   TC_AUTOCAST_UNDECIDED, /* of no row */
   TC_AUTOCAST_KEEP,      /* nothing: they promote as anywhere */
@@ -132,7 +135,8 @@ typedef struct tc_op_info {
   bool may_copy;       /* a view that is a copy where strides ask for it */
   tc_op swapped;       /* op(a, b) is swapped(b, a) */
   tc_computes_in computes_in; /* elementwise */
-  tc_reducer reduction; /* of a reduction or scan; of SCATTER_ADD: how elements join what is there */
+  /* of a reduction or scan; of SCATTER_ADD: how elements join what is there */
+  tc_reducer reduction;
 } tc_op_info;
 
 const tc_op_info *tc_op_get(tc_op op); /* NULL: OP_NONE, or no op */
@@ -142,18 +146,18 @@ bool tc_op_is_pointwise(tc_op op);     /* element = f(operand elements), whereve
  * inference without the decompositions. */
 tc_decomp_fn *tc_op_decomp(tc_op op);
 
-/* Runs the op's rule after checking operand and attribute counts.  out has room for TC_MAX_RESULTS; of
- * them c->nresult are set.  On failure message reads "matmul: ..." */
+/* Runs the op's rule after checking operand and attribute counts.  out has room for TC_MAX_RESULTS;
+ * of them c->nresult are set.  On failure message reads "matmul: ..." */
 bool tc_infer_type(tc_infer *c, tc_type *out);
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-/* Attributes are a flat list of dims laid out by the schema of the op: i, b, D one entry each; I its
- * length and then the elements; S one entry, an index for tc_graph_string.
+/* Attributes are a flat list of dims laid out by the schema of the op: i, b, D one entry each; I
+ * its length and then the elements; S one entry, an index for tc_graph_string.
  *
- * Of a built node they are canonical: axes count from 0 and lists of reduced or flipped axes ascend;
- * reshape and expand list the sizes of the result (no -1); slice has 0 <= start, and stop as clamped
- * (-2^60: before element 0), wherever the sizes tell; select has index >= 0. */
+ * Of a built node they are canonical: axes count from 0 and lists of reduced or flipped axes
+ * ascend; reshape and expand list the sizes of the result (no -1); slice has 0 <= start, and stop
+ * as clamped (-2^60: before element 0), wherever the sizes tell; select has index >= 0. */
 tc_dim tc_attr_int(const tc_node *n, const char *name);
 int tc_attr_list(const tc_node *n, const char *name, const tc_dim **items); /* length */
 
@@ -176,9 +180,11 @@ typedef struct tc_input {
   tc_ref node;
   tc_type type;
   bool written;   /* some tc_graph_write targets it */
-  bool leaf;      /* gradients with respect to it are in the graph: it has to be a leaf of the tape */
+  /* gradients with respect to it are in the graph: it has to be a leaf of the tape */
+  bool leaf;
   bool row_major; /* views are followed that share its memory only where it is in row-major order */
-  bool detached;  /* no tape records what is computed from it, nor that it is written (TC_NO_GRAD) */
+  /* no tape records what is computed from it, nor that it is written (TC_NO_GRAD) */
+  bool detached;
 } tc_input;
 
 /* A scalar argument: a C expression over the function's parameters, passed by value at the call. */
@@ -194,8 +200,8 @@ const char *tc_graph_name(const tc_graph *g);
 tc_dims *tc_graph_dims(tc_graph *g);
 tc_diag *tc_graph_diag(tc_graph *g);
 tc_arena *tc_graph_arena(tc_graph *g); /* lives as long as g */
-/* A new graph with the same name, diag, inputs, scalars and dims context (shared, reference counted):
- * what a pass starts from.  Input and scalar nodes keep their ids 1..n. */
+/* A new graph with the same name, diag, inputs, scalars and dims context (shared, reference
+ * counted): what a pass starts from.  Input and scalar nodes keep their ids 1..n. */
 tc_graph *tc_graph_derive(tc_graph *g);
 
 /* All inputs and scalars come before any other node. */
@@ -217,14 +223,15 @@ tc_ref tc_graph_dim_value(tc_graph *g, tc_dim d, bool weak,
 bool tc_node_const(const tc_node *n, double *f,
                    int64_t *i); /* value of a CONST (both are set, converted) */
 
-/* Appends (or finds) a node.  On misuse reports at loc (TC_ERROR, or TC_MISSED for soft failures and
- * in derived graphs, whose nodes the user did not write) and returns ref 0; a ref 0 operand that is not
- * an optional one gives ref 0 silently. `string` is the S attribute or NULL. */
+/* Appends (or finds) a node.  On misuse reports at loc (TC_ERROR, or TC_MISSED for soft failures
+ * and in derived graphs, whose nodes the user did not write) and returns ref 0; a ref 0 operand
+ * that is not an optional one gives ref 0 silently. `string` is the S attribute or NULL. */
 tc_ref tc_build(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
                 const char *string, tc_loc loc);
 /* Result i of a node with several. */
 tc_ref tc_build_result(tc_graph *g, tc_ref r, int i, tc_loc loc);
-/* Behind all effects so far: calls in[0], an address, with the operands behind it; `types` as for CALL. */
+/* Behind all effects so far: calls in[0], an address, with the operands behind it; `types` as for
+ * CALL. */
 tc_ref tc_build_effect(tc_graph *g, int nin, const tc_ref *in, const char *types, tc_loc loc);
 /* Shorthands for passes and decompositions. */
 tc_ref tc_build_tuple(tc_graph *g, int n, const tc_ref *in, tc_loc loc);
@@ -241,13 +248,14 @@ tc_ref tc_build_permute(tc_graph *g, tc_ref a, int rank, const int *axes, tc_loc
 uint32_t tc_graph_count(const tc_graph *g); /* ids are 1 .. count */
 const tc_node *tc_graph_node(const tc_graph *g, tc_ref r);
 const tc_type *tc_graph_type(const tc_graph *g, tc_ref r); /* those of all results, in order */
-/* Brings the types of all nodes up to date with what was assumed after they were built (tc_dim_norm);
- * those of tc_graph_input_at stay as declared, since guards bind names from them. */
+/* Brings the types of all nodes up to date with what was assumed after they were built
+ * (tc_dim_norm); those of tc_graph_input_at stay as declared, since guards bind names from them. */
 void tc_graph_update_types(tc_graph *g);
 const char *tc_graph_string(const tc_graph *g, tc_dim attr);
-/* Floating-point operations of a primitive: 1 for each element of elementwise arithmetic, comparisons and
- * transcendentals, 1 for each element that a reduction or scan combines, 2 for each product of a matmul;
- * 0 for what moves or converts data, and on integers.  INT64_MAX/4 where that exceeds 64 bits. */
+/* Floating-point operations of a primitive: 1 for each element of elementwise arithmetic,
+ * comparisons and transcendentals, 1 for each element that a reduction or scan combines, 2 for each
+ * product of a matmul; 0 for what moves or converts data, and on integers.  INT64_MAX/4 where that
+ * exceeds 64 bits. */
 tc_dim tc_node_flops(tc_graph *g, tc_ref r);
 
 /* Roots: results in order, and writes to inputs (applied after everything was read). */
@@ -271,7 +279,8 @@ bool tc_graph_same_effects(const tc_graph *a, const tc_graph *b);
 /* ---- types ----------------------------------------------------------------------------------- */
 
 bool tc_dtype_is_float(tc_dtype d);
-static inline bool tc_dtype_is_half(tc_dtype d) { return d == TC_F16 || d == TC_BF16; } /* of 16 bits, computed in f32 */
+/* of 16 bits, computed in f32 */
+static inline bool tc_dtype_is_half(tc_dtype d) { return d == TC_F16 || d == TC_BF16; }
 bool tc_dtype_is_int(tc_dtype d); /* not bool */
 size_t tc_dtype_bytes(tc_dtype d);
 const char *tc_dtype_text(tc_dtype d); /* "f32" */

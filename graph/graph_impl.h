@@ -50,15 +50,13 @@ typedef struct refusal {
 tc_ref tc_graph_try(tc_graph *g, tc_op op, int nin, const tc_ref *in, int nattr, const tc_dim *attr,
                     const char *string, tc_loc loc, refusal *why);
 tc_ref tc_graph_find(const tc_graph *g, const node_key *key); /* an equal node, or 0 */
-/* Infers the types of op on nodes of g; out has room for TC_MAX_RESULTS.  attr[] must follow the schema.
- * Returns how many results there are; 0: none, see *why. */
-int tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out, refusal *why);
+/* Infers the types of op on nodes of g; out has room for TC_MAX_RESULTS.  attr[] must follow the
+ * schema.  Returns how many results there are; 0: none, see *why. */
+int tc_graph_infer(tc_graph *g, const node_key *key, const char *string, tc_type *out,
+                   refusal *why);
 /* Rewrites attributes that passed inference to their canonical form (see graph.h); attr[] has room
  * for a list of TC_MAX_RANK.  Returns their number. */
 int tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *result, int nattr,
                       tc_dim *attr);
-/* Position of attribute `name` in the flat list, and its kind; -1: none.  attr may be any list that
- * follows the schema. */
-int tc_attr_find(tc_op op, const tc_dim *attr, const char *name, char *kind);
 
 #endif

@@ -41,7 +41,8 @@ static bool regroup(tc_dims *dims, const tc_type *from, const tc_strides *s, con
 static bool reshape(tc_dims *dims, const tc_type *from, const tc_type *to, tc_strides *s) {
   tc_strides out = {0};
   for (tc_view_group g = {0}; tc_view_has_group(from, to, &g);)
-    if (!tc_view_next_group(dims, from, to, &g) || !regroup(dims, from, s, &g, to, &out)) return false;
+    if (!tc_view_next_group(dims, from, to, &g) || !regroup(dims, from, s, &g, to, &out))
+      return false;
   *s = out;
   return true;
 }

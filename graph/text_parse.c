@@ -26,7 +26,9 @@ static bool read_int(reader *r, int64_t *v) { return tc_words_int(&r->w, v); }
 static bool read_quoted(reader *r, tc_buf *out) { return tc_words_quoted(&r->w, out); }
 static bool read_dtype(reader *r, tc_dtype *d) { return tc_words_dtype(&r->w, d); }
 static bool read_dim(reader *r, tc_dim *d) { return tc_words_dim(&r->w, tc_graph_dims(r->g), d); }
-static bool read_type(reader *r, tc_type *t) { return tc_words_type(&r->w, tc_graph_dims(r->g), t); }
+static bool read_type(reader *r, tc_type *t) {
+  return tc_words_type(&r->w, tc_graph_dims(r->g), t);
+}
 
 static bool read_ref(reader *r, tc_ref *ref) {
   int64_t i;
@@ -182,26 +184,31 @@ static bool read_op(reader *r, tc_op op, tc_ref *ref) {
 
 enum { LARGEST_GAP = 1 << 20 }; /* in the numbering of nodes */
 
+/* What stands behind the '=' of a node. */
+static bool read_operation(reader *r, tc_ref *ref) {
+  const char *start;
+  const size_t n = word(r, &start);
+  tc_buf name = {0};
+  tc_putn(&name, start, n);
+  const tc_op op = name.text ? tc_op_find(name.text) : OP_NONE;
+  tc_buf_free(&name);
+  const bool ok = op == OP_INPUT    ? read_input(r, ref)
+                  : op == OP_SCALAR ? read_scalar(r, ref)
+                  : op == OP_CONST  ? read_const(r, ref)
+                  : op == OP_DIM    ? read_dim_node(r, ref)
+                  : op              ? read_op(r, op, ref)
+                                    : fail(r, "unknown op '%.*s'", (int)n, start);
+  if (ok && !ref->id) return fail(r, "%.*s must come before other nodes", (int)n, start);
+  return ok;
+}
+
 static bool read_node(reader *r) {
   int64_t i;
-  const char *start;
   tc_ref ref = {0};
   if (!read_int(r, &i) || !expect(r, "=")) return false;
   if (i < 1 || (uint64_t)i <= r->node.n || (uint64_t)i > r->node.n + LARGEST_GAP)
     return fail(r, "%%%lld is out of order", (long long)i);
-  size_t n = word(r, &start);
-  tc_buf name = {0};
-  tc_putn(&name, start, n);
-  tc_op op = name.text ? tc_op_find(name.text) : OP_NONE;
-  tc_buf_free(&name);
-  bool ok = op == OP_INPUT    ? read_input(r, &ref)
-            : op == OP_SCALAR ? read_scalar(r, &ref)
-            : op == OP_CONST  ? read_const(r, &ref)
-            : op == OP_DIM    ? read_dim_node(r, &ref)
-            : op              ? read_op(r, op, &ref)
-                              : fail(r, "unknown op '%.*s'", (int)n, start);
-  if (!ok) return false;
-  if (!ref.id) return fail(r, "%.*s must come before other nodes", (int)n, start);
+  if (!read_operation(r, &ref)) return false;
   while (r->node.n + 1 < (uint64_t)i)
     if (!tc_push(&r->node, (tc_ref){0})) return fail(r, "out of memory");
   return tc_push(&r->node, ref) || fail(r, "out of memory");
@@ -226,7 +233,8 @@ static bool read_ret(reader *r) {
   do {
     tc_ref ref;
     if (!read_ref(r, &ref)) return false;
-    if (!tc_graph_output(r->g, ref)) return fail(r, "an effect, or several results at once, cannot be returned");
+    if (!tc_graph_output(r->g, ref))
+      return fail(r, "an effect, or several results at once, cannot be returned");
   } while (accept(r, ",") || !at_end(r));
   return true;
 }

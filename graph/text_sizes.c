@@ -119,7 +119,8 @@ bool tc_words_type(tc_words *w, tc_dims *c, tc_type *t) {
 static bool read_pitch(tc_words *w, tc_sym *s) {
   int64_t input, axis;
   if (!tc_words_int(w, &input) || !tc_words_int(w, &axis)) return false;
-  if (input < 0 || input > INT32_MAX || axis < 1 || axis >= TC_MAX_RANK) return tc_words_fail(w, "no rows of an input");
+  if (input < 0 || input > INT32_MAX || axis < 1 || axis >= TC_MAX_RANK)
+    return tc_words_fail(w, "no rows of an input");
   s->input = (int32_t)input, s->axis = (int32_t)axis, s->pitch = true;
   return true;
 }

@@ -1,5 +1,5 @@
-/* text_sizes.h - sizes, types and what is known of sizes, in lines of text: what the text forms of a graph
- * (graph/text.h) and of loops (lower/loop.h) share. */
+/* text_sizes.h - sizes, types and what is known of sizes, in lines of text: what the text forms of
+ * a graph (graph/text.h) and of loops (lower/loop.h) share. */
 #ifndef TC_TEXT_SIZES_H
 #define TC_TEXT_SIZES_H
 

@@ -72,7 +72,8 @@ bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, tc_vi
     for (g->i_end = i; g->i_end <= a->rank && g->i_end - i <= sum; ++g->i_end) {
       g->j_end = j + sum - (g->i_end - i);
       if (g->j_end > b->rank) continue;
-      if (tc_dim_same(product(dims, a->dim, i, g->i_end), product(dims, b->dim, j, g->j_end))) return true;
+      if (tc_dim_same(product(dims, a->dim, i, g->i_end), product(dims, b->dim, j, g->j_end)))
+        return true;
     }
   /* As many elements: what is left is as many, though nothing else says so (3*C and 3, heads, width). */
   *g = (tc_view_group){i, a->rank, j, b->rank};

@@ -1,5 +1,5 @@
-/* words.h - reading a line of text word by word, and the quoting of its strings: what the text form of a
- * graph and that of a file of graphs share. */
+/* words.h - reading a line of text word by word, and the quoting of its strings: what the text form
+ * of a graph and that of a file of graphs share. */
 #ifndef TC_WORDS_H
 #define TC_WORDS_H
 

@@ -11,14 +11,17 @@ static bool reads(const tc_kernel *k, uint32_t buffer) {
 
 static bool is_read_by_others(const tc_program *p, uint32_t kernel, uint32_t buffer) {
   for (uint32_t k = 0; k < p->nkernel; k++)
-    if (k != kernel && (p->kernel[k].kind == TC_KERNEL_CALL || reads(&p->kernel[k], buffer))) return true;
+    if (k != kernel && (p->kernel[k].kind == TC_KERNEL_CALL || reads(&p->kernel[k], buffer)))
+      return true;
   return false;
 }
 
-/* A place behind the others in the workspace: stores to results may go past the caches, those that are read soon may not. */
+/* A place behind the others in the workspace: stores to results may go past the caches, those that
+ * are read soon may not. */
 static void put_in_workspace(tc_program *alone, tc_buffer *b) {
   tc_dims *d = tc_graph_dims(alone->graph);
-  const tc_dim line = tc_dim_const(64), bytes = tc_dim_mul(d, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype)));
+  const tc_dim line = tc_dim_const(64),
+               bytes = tc_dim_mul(d, b->numel, tc_dim_const((int64_t)tc_dtype_bytes(b->dtype)));
   b->kind = TC_BUF_ARENA;
   b->index = 0;
   b->offset = tc_dim_mul(d, line, tc_dim_ceildiv(d, alone->workspace, line));

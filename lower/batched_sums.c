@@ -2,16 +2,17 @@
  *
  *   sum over b of (sum over k of A[b,m,k] B[b,k,n])  =  sum over (b,k) of A[m,(b,k)] B[(b,k),n]
  *
- * where an operand is windows (unfold).  That is the gradient of a convolution's weight: no array has the matrix of each
- * example.  For targets whose products may run over several axes along k; they read other operands in one piece, which
- * would be a copy here. */
+ * where an operand is windows (unfold).  That is the gradient of a convolution's weight: no array
+ * has the matrix of each example.  For targets whose products may run over several axes along k;
+ * they read other operands in one piece, which would be a copy here. */
 #include "graph/decomp/decomp.h"
 #include "graph/passes/rewrite.h"
 #include "lower/lowering.h"
 
 enum { MANY = 4096 /* results, of which each thread gets some */ };
 
-/* Axes of a product's batches that are summed over, one bit each; 0: others are, or operands are repeated along them. */
+/* Axes of a product's batches that are summed over, one bit each; 0: others are, or operands are
+ * repeated along them. */
 static uint32_t summed_batches(const tc_rewrite *w, const tc_node *n, const tc_node *product) {
   const tc_type *a = tc_graph_type(w->old, product->in[0]),
                 *b = tc_graph_type(w->old, product->in[1]);
@@ -34,7 +35,8 @@ static bool has_many_results(const tc_rewrite *w, const tc_node *product) {
   return !tc_dim_is_const(results) || tc_dim_value(results) >= MANY;
 }
 
-/* x[batches,row,column] with the summed axes in front of k, which is axis `k` of the matrix, 0 or 1, as one axis. */
+/* x[batches,row,column] with the summed axes in front of k, which is axis `k` of the matrix, 0 or
+ * 1, as one axis. */
 static tc_ref gathered(const dc *c, tc_ref x, uint32_t summed, int k) {
   const tc_type *t = tc_graph_type(c->g, x);
   const int rank = t->rank;
@@ -79,4 +81,6 @@ static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *i
   return dc_reshape_to(&c, dc_out(&c, n, dc2(&c, OP_MATMUL, a, b)), n);
 }
 
-tc_graph *lo_with_batches_in_products(tc_graph *g) { return tc_rewrite_where(g, OP_UNFOLD, rewrite); }
+tc_graph *lo_with_batches_in_products(tc_graph *g) {
+  return tc_rewrite_where(g, OP_UNFOLD, rewrite);
+}

@@ -1,6 +1,6 @@
-/* canonical.c - values and buffers of a kernel numbered in the order in which its actions take them, and
- * factors and summands in an order that depends on what they are, so that equal kernels are equal number by
- * number, whatever they were made beside. */
+/* canonical.c - values and buffers of a kernel numbered in the order in which its actions take
+ * them, and factors and summands in an order that depends on what they are, so that equal kernels
+ * are equal number by number, whatever they were made beside. */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@ typedef struct copy {
   const tc_kernel *from;
   tc_kernel to;
   uint32_t *value, *buffer; /* the new number of each; 0: none yet.  Of buffers, plus 1 */
-  uint64_t *key;            /* per value: a hash of what it is made of, but for arrays, sizes and numbers */
+  /* per value: a hash of what it is made of, but for arrays, sizes and numbers */
+  uint64_t *key;
 } copy;
 
 static tc_val value_of(copy *c, tc_val v);
@@ -50,7 +51,8 @@ static tc_val value_of(copy *c, tc_val v) {
   order_operands(c, &e);
   for (int i = 0; i < 3; i++) e.in[i] = value_of(c, e.in[i]);
   e.guard = value_of(c, e.guard);
-  if (e.kind == TC_EX_LOAD || e.kind == TC_EX_INDEX || e.kind == TC_EX_RANDOM) take_address(c, &e.address);
+  if (e.kind == TC_EX_LOAD || e.kind == TC_EX_INDEX || e.kind == TC_EX_RANDOM)
+    take_address(c, &e.address);
   if (e.kind == TC_EX_LOAD) e.buffer = buffer_of(c, e.buffer);
   c->to.expr[c->to.nexpr] = e;
   c->value[v.id] = c->to.nexpr++;
@@ -63,7 +65,8 @@ static tc_action *take_actions(copy *c, const tc_action *action, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     const bool stores = to[i].kind == TC_ACT_STORE || to[i].kind == TC_ACT_ADD;
     to[i].value = value_of(c, to[i].value);
-    for (int k = 0; k + 1 < TC_MAX_ACCUMULATORS; k++) to[i].further[k] = value_of(c, to[i].further[k]);
+    for (int k = 0; k + 1 < TC_MAX_ACCUMULATORS; k++)
+      to[i].further[k] = value_of(c, to[i].further[k]);
     to[i].term = value_of(c, to[i].term);
     to[i].guard = value_of(c, to[i].guard);
     if (stores) take_address(c, &to[i].address);
@@ -86,7 +89,8 @@ static void take_nest(copy *c, tc_nest *n) {
   for (uint32_t s = 0; s < tc_nest_stages(n); s++) take_stage(c, &stage[s]);
 }
 
-/* requires: a kernel of nests.  Its own memory stays as it is; values that no action takes are left out. */
+/* requires: a kernel of nests.  Its own memory stays as it is; values that no action takes are left
+ * out. */
 tc_kernel lo_canonical(lo *L, const tc_kernel *k) {
   copy c = {.L = L, .from = k, .to = *k};
   c.value = lo_alloc(L, L->scratch, (k->nexpr + 1) * sizeof *c.value);

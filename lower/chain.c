@@ -1,18 +1,21 @@
-/* chain.c - a product, the softmax of its rows and a product with that become one kernel; and so do their derivatives.
+/* chain.c - a product, the softmax of its rows and a product with that become one kernel; and so do
+ * their derivatives.
  *
- * Attention comes as three kernels: scores S = f(Q K'), weights P = softmax of the rows of S, and P V.  Each score is
- * written and read several times, though it takes a few multiplications only.  As a chain (loop.h) no array has
- * them (Rabe and Staats, Self-attention does not need O(n^2) memory, 2021; Dao et al., FlashAttention, 2022):
+ * Attention comes as three kernels: scores S = f(Q K'), weights P = softmax of the rows of S, and P
+ * V.  Each score is written and read several times, though it takes a few multiplications only.  As
+ * a chain (loop.h) no array has them (Rabe and Staats, Self-attention does not need O(n^2) memory,
+ * 2021; Dao et al., FlashAttention, 2022):
  *
  *   P[m,k] = t[m,k] * r[m],  t = e^(S - max) and what else depends on k,  r = 1 / sum and what else does not
  *   sum_k P[m,k] V[k,n] = r[m] * sum_k t[m,k] V[k,n]
  *
- * so r goes to the epilogue, and maximum and sum are accumulators of online_softmax beside the product.  Scores and
- * weights are not rounded to the type that their arrays had.
+ * so r goes to the epilogue, and maximum and sum are accumulators of online_softmax beside the
+ * product.  Scores and weights are not rounded to the type that their arrays had.
  *
- * In training, weights are read again: by the product P' dO, and by the epilogue of the product of cotangents dO V',
- * which makes dS = g(dO V', P) that two products read.  These become chains of inner products, too, which make P and dS
- * again; for that the first chain keeps what P needs of each row (its maximum and the reciprocal of its sum).
+ * In training, weights are read again: by the product P' dO, and by the epilogue of the product of
+ * cotangents dO V', which makes dS = g(dO V', P) that two products read.  These become chains of
+ * inner products, too, which make P and dS again; for that the first chain keeps what P needs of
+ * each row (its maximum and the reciprocal of its sum).
  *
  * The kernels are found in the program. */
 #include "lower/chain.h"
@@ -50,7 +53,8 @@ static bool writes(const tc_kernel *k, uint32_t buffer) {
   return false;
 }
 
-/* The last kernel in front of `reader` that writes the array; NULL: none does, or it is more than the reader's. */
+/* The last kernel in front of `reader` that writes the array; NULL: none does, or it is more than
+ * the reader's. */
 static const tc_kernel *writer_of(const lo *L, uint32_t buffer, const tc_kernel *reader) {
   const tc_buffer *a = &L->p->buffer[buffer];
   const tc_kernel *k = reader;
@@ -70,31 +74,39 @@ static bool is_made_by(const lo *L, uint32_t buffer, const tc_kernel *writer) {
 }
 
 /* And to read it, but for one? */
-static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer, const tc_kernel *reader) {
+static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer,
+                       const tc_kernel *reader) {
   for (uint32_t i = 0; i < L->p->nkernel; i++)
     if (&L->p->kernel[i] != reader && reads(&L->p->kernel[i], buffer)) return false;
   return is_made_by(L, buffer, writer);
 }
 
 static bool is_plain_product(const tc_kernel *k) {
-  return k->kind == TC_KERNEL_MATMUL && !k->mm.npart && !tc_mm_is_chain(&k->mm) && tc_dtype_is_float(k->mm.operand);
+  return k->kind == TC_KERNEL_MATMUL && !k->mm.npart && !tc_mm_is_chain(&k->mm) &&
+         tc_dtype_is_float(k->mm.operand);
 }
 
 /* Loads of the buffer, of which `e` is the last. */
 static int loads_of(const tc_kernel *k, uint32_t buffer, const tc_expr **e) {
   int n = 0;
   for (uint32_t i = 1; i < k->nexpr; i++)
-    if (k->expr[i].kind == TC_EX_LOAD && k->buffer[k->expr[i].buffer] == buffer) *e = &k->expr[i], n++;
+    if (k->expr[i].kind == TC_EX_LOAD && k->buffer[k->expr[i].buffer] == buffer)
+      *e = &k->expr[i], n++;
   return n;
 }
 
-static bool is_affine_load(const tc_expr *e) { return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm; }
+static bool is_affine_load(const tc_expr *e) {
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm;
+}
 
-static bool is_plain_store(const tc_action *a) { return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm; }
+static bool is_plain_store(const tc_action *a) {
+  return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm;
+}
 
 /* A product that stores one array, element by element. */
 static bool is_simple_product(const tc_kernel *k) {
-  return is_plain_product(k) && k->mm.epilogue.naction == 1 && is_plain_store(k->mm.epilogue.action);
+  return is_plain_product(k) && k->mm.epilogue.naction == 1 &&
+         is_plain_store(k->mm.epilogue.action);
 }
 
 static bool is_local(const attention *x, const tc_action *a) {
@@ -115,7 +127,8 @@ static bool take_action(attention *x, const tc_action *a) {
   return true;
 }
 
-/* Weights that are read unrounded, too, beside those that are stored: an array of the same places. */
+/* Weights that are read unrounded, too, beside those that are stored: an array of the same
+ * places. */
 static bool find_wide(attention *x) {
   const lo_softmax *s = &x->softmax;
   x->wide = UINT32_MAX;
@@ -132,7 +145,8 @@ static bool find_wide(attention *x) {
 static bool find_rows(attention *x) {
   const lo_softmax *s = &x->softmax;
   const tc_nest *n = s->k->nest;
-  if (s->k->kind != TC_KERNEL_NESTS || s->k->nnest != 1 || n->serial || n->when != TC_ALWAYS) return false;
+  if (s->k->kind != TC_KERNEL_NESTS || s->k->nnest != 1 || n->serial || n->when != TC_ALWAYS)
+    return false;
   if (n->naxis != n->nparallel + 1) return false;
   for (int i = 0; i < n->naxis; i++)
     if (n->axis[i].of >= 0) return false;
@@ -147,8 +161,8 @@ static bool find_rows(attention *x) {
 
 enum { ALONG = 1, ROWS = 2 };
 
-/* Per value of k: does it change ALONG the axis, as results do that `along` has a bit for, or has it to do with others, of
- * ROWS? */
+/* Per value of k: does it change ALONG the axis, as results do that `along` has a bit for, or has
+ * it to do with others, of ROWS? */
 static uint8_t *find_dependent(lo *L, const tc_kernel *k, int axis, uint32_t along) {
   uint8_t *of = lo_alloc(L, L->scratch, k->nexpr + 1u);
   for (uint32_t id = 1; id < k->nexpr; id++) {
@@ -195,7 +209,8 @@ static bool find_kernels(attention *x) {
     if (!x->inner || !is_plain_product(x->inner)) continue;
     return is_simple_product(x->inner) && x->inner->mm.operand == x->outer->mm.operand &&
            loads_of(x->softmax.k, x->scores, &e) == 1 && is_affine_load(e) &&
-           is_between(x->L, x->scores, x->inner, x->softmax.k) && is_made_by(x->L, x->weights, x->softmax.k);
+           is_between(x->L, x->scores, x->inner, x->softmax.k) &&
+           is_made_by(x->L, x->weights, x->softmax.k);
   }
   return false;
 }
@@ -216,11 +231,13 @@ static bool take_cotangents(attention *x, const tc_kernel *k) {
   if (x->cotangents || !is_simple_product(k) || loads != 1 || !is_affine_load(e)) return false;
   x->cotangents = k;
   x->derivatives = k->buffer[k->mm.epilogue.action->buffer];
-  return x->L->p->buffer[x->derivatives].kind == TC_BUF_ARENA && !x->L->p->buffer[x->derivatives].layout.strided &&
-         is_made_by(x->L, x->derivatives, k);
+  return x->L->p->buffer[x->derivatives].kind == TC_BUF_ARENA &&
+         !x->L->p->buffer[x->derivatives].layout.strided && is_made_by(x->L, x->derivatives, k);
 }
 
-static bool takes_derivatives(const attention *x, const tc_kernel *k) { return x->cotangents && is_operand(k, x->derivatives); }
+static bool takes_derivatives(const attention *x, const tc_kernel *k) {
+  return x->cotangents && is_operand(k, x->derivatives);
+}
 
 static bool find_again(attention *x) {
   const tc_program *p = x->L->p;
@@ -262,8 +279,8 @@ static tc_val times(lo_chain *c, tc_val x, tc_val y, tc_loc loc) {
   return lo_op(&c->b, OP_MUL, c->mm.acc, x, y, (tc_val){0}, loc);
 }
 
-/* v as a product of what changes along k, and of what does not; of the exponentials `e` as `term`.  Without them, a
- * factor has to do with neither maximum nor sum. */
+/* v as a product of what changes along k, and of what does not; of the exponentials `e` as `term`.
+ * Without them, a factor has to do with neither maximum nor sum. */
 typedef struct factors {
   const uint8_t *of; /* per value: does it change ALONG k, has it to do with ROWS */
   tc_val along, row;
@@ -288,7 +305,8 @@ static bool split_factors(lo_chain *c, tc_val v, tc_val e, tc_val term, factors 
   if (x.kind == TC_EX_OP && x.op == OP_MUL)
     return split_factors(c, x.in[0], e, term, f) && split_factors(c, x.in[1], e, term, f);
   if (x.kind != TC_EX_OP || x.op != OP_DIV || f->of[x.in[1].id] & ALONG) return false;
-  const tc_val by = lo_op(&c->b, OP_RECIPROCAL, c->mm.acc, x.in[1], (tc_val){0}, (tc_val){0}, x.loc);
+  const tc_val by =
+      lo_op(&c->b, OP_RECIPROCAL, c->mm.acc, x.in[1], (tc_val){0}, (tc_val){0}, x.loc);
   f->row = times(c, f->row, by, x.loc);
   return split_factors(c, x.in[0], e, term, f);
 }
@@ -296,10 +314,12 @@ static bool split_factors(lo_chain *c, tc_val v, tc_val e, tc_val term, factors 
 /* A and the factor of the result's rows; false: it is no softmax that can be taken apart. */
 static bool take_softmax(lo_chain *c, lo_translation *rows, tc_val *row) {
   const tc_loc loc = rows->k->loc;
-  const tc_val x = lo_translate(rows, c->softmax->max->value), e = lo_translate(rows, c->softmax->sum->value);
+  const tc_val x = lo_translate(rows, c->softmax->max->value),
+               e = lo_translate(rows, c->softmax->sum->value);
   const tc_expr *exp = op_of(c, e, OP_EXP), *apart = exp ? op_of(c, exp->in[0], OP_SUB) : NULL;
   if (c->softmax->max->dtype != c->mm.acc || c->softmax->sum->dtype != c->mm.acc) return false;
-  if (!apart || apart->in[0].id != x.id || !lo_is_online_centre(&c->b, apart->in[1], TC_MM_ROWS)) return false;
+  if (!apart || apart->in[0].id != x.id || !lo_is_online_centre(&c->b, apart->in[1], TC_MM_ROWS))
+    return false;
   tc_action *a = lo_alloc(c->L, c->L->arena, sizeof *a);
   const tc_val centre = apart->in[1];
   *a = lo_online_action(&c->b, x, TC_MM_ROWS, loc);
@@ -322,7 +342,8 @@ static tc_val where_any(lo_chain *c, tc_val row, tc_loc loc) {
   tc_dim_range(c->L->dims, k, &lo, &hi);
   if (!row.id || lo > 0) return row;
   const tc_expr size = {.kind = TC_EX_DIM, .dtype = TC_I64, .dim = k, .loc = loc};
-  const tc_val any = lo_op(&c->b, OP_GT, TC_BOOL, lo_expr(&c->b, &size), lo_const_i(&c->b, TC_I64, 0), (tc_val){0}, loc);
+  const tc_val any = lo_op(&c->b, OP_GT, TC_BOOL, lo_expr(&c->b, &size),
+                           lo_const_i(&c->b, TC_I64, 0), (tc_val){0}, loc);
   return lo_op(&c->b, OP_WHERE, c->mm.acc, any, row, lo_const_f(&c->b, c->mm.acc, 0), loc);
 }
 
@@ -342,13 +363,15 @@ static void take_stores(lo_chain *c, lo_translation *t) {
   tc_stage *to = &c->mm.epilogue;
   tc_action *a = lo_alloc(c->L, c->L->arena, (to->naction + from->naction + 1) * sizeof *a);
   if (to->naction) memcpy(a, to->action, to->naction * sizeof *a);
-  for (uint32_t i = 0; i < from->naction; i++) a[to->naction + i] = translate_store(t, &from->action[i]);
+  for (uint32_t i = 0; i < from->naction; i++)
+    a[to->naction + i] = translate_store(t, &from->action[i]);
   *to = (tc_stage){.naction = to->naction + from->naction, .action = a};
 }
 
 /* Stores of the outer product, scaled row by row. */
 static void take_epilogue(lo_chain *c, tc_val row) {
-  const tc_val product = lo_result(&c->b, TC_MM_PRODUCT, c->outer->loc), scaled = times(c, product, row, c->outer->loc);
+  const tc_val product = lo_result(&c->b, TC_MM_PRODUCT, c->outer->loc),
+               scaled = times(c, product, row, c->outer->loc);
   for (uint32_t i = 1; i < c->outer->nexpr; i++)
     if (c->outer->expr[i].kind == TC_EX_RESULT) c->t.to[i] = scaled;
   c->mm.epilogue = (tc_stage){0};
@@ -374,11 +397,15 @@ static void add_made(lo_chain *c, uint32_t buffer, const tc_kernel *k, const tc_
 }
 
 static lo_chain open_chain(attention *x, const tc_kernel *outer, uint32_t operand, tc_kernel *k) {
-  lo_chain c = {.L = x->L, .outer = outer, .softmax = &x->softmax, .swapped = operand_of(outer, outer->mm.a) != operand};
+  lo_chain c = {.L = x->L,
+                .outer = outer,
+                .softmax = &x->softmax,
+                .swapped = operand_of(outer, outer->mm.a) != operand};
   c.b = (lo_kb){.L = x->L, .k = k};
   lo_begin_pool(&c.b);
   for (int i = 0; i < TC_MM_RESULTS; i++) lo_new_result(&c.b, outer->mm.acc, 0);
-  if (x->cotangents && operand == x->derivatives) add_made(&c, operand, x->cotangents, x->cotangents->mm.epilogue.action);
+  if (x->cotangents && operand == x->derivatives)
+    add_made(&c, operand, x->cotangents, x->cotangents->mm.epilogue.action);
   add_made(&c, x->weights, x->softmax.k, x->softmax.store);
   if (x->softmax.wide) add_made(&c, x->wide, x->softmax.k, x->softmax.wide);
   add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
@@ -421,15 +448,19 @@ static tc_mm_factors factors_of(lo_chain *c, lo_translation *t, bool swapped) {
   return f;
 }
 
-/* Products with weights or their derivatives, which are made again: one, or two (`beside` is not NULL) of the same rows and
- * columns. */
-static bool make_again(attention *x, const tc_kernel *outer, const tc_kernel *beside, tc_kernel *k) {
+/* Products with weights or their derivatives, which are made again: one, or two (`beside` is not
+ * NULL) of the same rows and columns. */
+static bool make_again(attention *x, const tc_kernel *outer, const tc_kernel *beside,
+                       tc_kernel *k) {
   lo_chain c = open_chain(x, outer, takes_derivatives(x, outer) ? x->derivatives : x->weights, k);
-  if (outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c)) return false;
+  if (outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c))
+    return false;
   if (beside) {
     tc_kernel none = {0};
     lo_chain other = open_chain(x, beside, x->weights, &none);
-    if (beside->mm.operand != outer->mm.operand || !lo_open_axes(&other) || !lo_take_beside(&c, &other)) return false;
+    if (beside->mm.operand != outer->mm.operand || !lo_open_axes(&other) ||
+        !lo_take_beside(&c, &other))
+      return false;
   }
   const tc_mm_factors of = factors_of(&c, &c.t, c.swapped);
   c.mm.a = of.a, c.mm.b = of.b;
@@ -444,7 +475,8 @@ static bool has_pieces(const lo *L, uint32_t buffer) {
   return of.id && tc_graph_node(L->g, of)->op == OP_CONCAT;
 }
 
-/* May what `first` does be done by `second`, a later kernel, behind all that stands between them? */
+/* May what `first` does be done by `second`, a later kernel, behind all that stands between
+ * them? */
 static bool may_wait(const lo *L, const tc_kernel *first, const tc_kernel *second) {
   for (const tc_kernel *k = first + 1; k <= second; k++)
     for (uint32_t i = 0; i < first->nbuffer; i++) {
@@ -456,15 +488,19 @@ static bool may_wait(const lo *L, const tc_kernel *first, const tc_kernel *secon
   return first < second;
 }
 
-/* Gradients of keys and of values are made of the same scores: a product with weights and one with derivatives are one, where
- * the later of them is. */
+/* Gradients of keys and of values are made of the same scores: a product with weights and one with
+ * derivatives are one, where the later of them is. */
 static void join_again(attention *x, tc_kernel *again) {
   for (uint32_t i = 0; i < x->nagain; i++)
     for (uint32_t j = 0; j < x->nagain; j++) {
       const uint32_t first = x->again[i] < x->again[j] ? i : j, last = i + j - first;
       tc_kernel both = {0};
-      if (x->joins[i] || x->joins[j] || takes_derivatives(x, x->again[i]) || !takes_derivatives(x, x->again[j])) continue;
-      if (!may_wait(x->L, x->again[first], x->again[last]) || !make_again(x, x->again[j], x->again[i], &both)) continue;
+      if (x->joins[i] || x->joins[j] || takes_derivatives(x, x->again[i]) ||
+          !takes_derivatives(x, x->again[j]))
+        continue;
+      if (!may_wait(x->L, x->again[first], x->again[last]) ||
+          !make_again(x, x->again[j], x->again[i], &both))
+        continue;
       again[last] = both;
       x->joins[first] = x->again[last];
     }
@@ -477,7 +513,8 @@ static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nf
   for (int i = 0; i < nfrom; i++) n += from[i]->nfused;
   k->fused = lo_alloc(L, L->arena, (n + 1) * sizeof *k->fused);
   for (int i = 0; i < nfrom; i++) {
-    if (from[i]->nfused) memcpy(k->fused + k->nfused, from[i]->fused, from[i]->nfused * sizeof *k->fused);
+    if (from[i]->nfused)
+      memcpy(k->fused + k->nfused, from[i]->fused, from[i]->nfused * sizeof *k->fused);
     k->nfused += from[i]->nfused;
   }
 }
@@ -521,7 +558,8 @@ static bool make_chains(lo *L, uint32_t at) {
   if (!find_kernels(&x) || !find_again(&x)) return false;
   find_row_values(&x);
   bool made = true;
-  for (uint32_t i = 0; made && i < x.nagain; i++) made = make_again(&x, x.again[i], NULL, &again[i]);
+  for (uint32_t i = 0; made && i < x.nagain; i++)
+    made = make_again(&x, x.again[i], NULL, &again[i]);
   if (made) join_again(&x, again);
   if (!made || !make_first(&x, &first)) {
     L->p->nbuffer = nbuffer; /* without those that rows would have been kept in */

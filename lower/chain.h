@@ -14,8 +14,8 @@ typedef struct lo_translation {
   tc_val *to;
 } lo_translation;
 
-/* An array that the chain makes where it is read: what a kernel stores, of whose axes the first n are those of the
- * array. */
+/* An array that the chain makes where it is read: what a kernel stores, of whose axes the first n
+ * are those of the array. */
 typedef struct lo_made {
   uint32_t buffer; /* of the program */
   const tc_kernel *k;
@@ -64,13 +64,14 @@ typedef struct lo_chain {
 } lo_chain;
 
 /* chain_values.c */
-tc_address lo_no_address(void);
 tc_address lo_translate_affine(const lo_translation *t, const tc_address *a);
 tc_address lo_translate_address(lo_translation *t, const tc_address *a);
 tc_val lo_translate(lo_translation *t, tc_val v);
-/* Takes the axes of the outer product over, batches cut as the kernels that make arrays have them. */
+/* Takes the axes of the outer product over, batches cut as the kernels that make arrays have
+ * them. */
 bool lo_open_axes(lo_chain *c);
-/* Takes the outer product of another chain in, whose axes are open; false: they are not the chain's. */
+/* Takes the outer product of another chain in, whose axes are open; false: they are not the
+ * chain's. */
 bool lo_take_beside(lo_chain *c, const lo_chain *other);
 /* made[i] as it is read at `at`. */
 bool lo_find_made(lo_chain *c, lo_made *m, const tc_address *at);

@@ -1,5 +1,6 @@
-/* chain_bounds.c - which keys of a chain's row count: where its scores are -inf by comparisons of places alone (a causal
- * mask, a window), their terms are 0, and tiles of such keys need not be computed.  So where A is 0 then. */
+/* chain_bounds.c - which keys of a chain's row count: where its scores are -inf by comparisons of
+ * places alone (a causal mask, a window), their terms are 0, and tiles of such keys need not be
+ * computed.  So where A is 0 then. */
 #include <math.h>
 
 #include "lower/loop.h"
@@ -64,8 +65,8 @@ static bool is_good(const tc_address *a) {
   return good;
 }
 
-/* Keys of which a > 0 do not count: where a goes up by one with the key, those from -rest + 1 on; where it goes down
- * by one, those below the rest.  For the others `test` is as `holds` says. */
+/* Keys of which a > 0 do not count: where a goes up by one with the key, those from -rest + 1 on;
+ * where it goes down by one, those below the rest.  For the others `test` is as `holds` says. */
 static void exclude(const bounds *b, tc_address a, tc_val test, bool holds) {
   const int m = b->k->mm.nbatch, key = m + 2;
   const bool up = tc_dim_is(a.coef[key], 1), down = tc_dim_is(a.coef[key], -1);
@@ -76,7 +77,8 @@ static void exclude(const bounds *b, tc_address a, tc_val test, bool holds) {
   if (up) limit.offset = tc_dim_add(b->dims, limit.offset, tc_dim_const(1));
   if (!is_good(&limit) || !tc_dim_is_const(limit.coef[m])) return;
   tc_mm_keys *const keys = b->keys;
-  if (up && !keys->has_end) keys->end = limit, keys->has_end = true, keys->end_test = test, keys->end_holds = holds;
+  if (up && !keys->has_end)
+    keys->end = limit, keys->has_end = true, keys->end_test = test, keys->end_holds = holds;
   if (down && !keys->has_first)
     keys->first = limit, keys->has_first = true, keys->first_test = test, keys->first_holds = holds;
 }
@@ -90,7 +92,8 @@ static void exclude_where(const bounds *b, tc_val v, bool holds) {
     exclude_where(b, e->in[0], !holds);
     return;
   }
-  const bool both = e->op == OP_AND || e->op == OP_BITAND, either = e->op == OP_OR || e->op == OP_BITOR;
+  const bool both = e->op == OP_AND || e->op == OP_BITAND,
+             either = e->op == OP_OR || e->op == OP_BITOR;
   if (e->dtype == TC_BOOL && ((both && !holds) || (either && holds))) { /* one of them is enough */
     exclude_where(b, e->in[0], holds);
     exclude_where(b, e->in[1], holds);

@@ -1,14 +1,14 @@
 /* chain_values.c - what the kernels that become a chain compute, said in the chain's axes.
  *
- * Axes of these kernels need not be the same, for each merged its own: a place in an array tells which points of two
- * kernels meet. */
+ * Axes of these kernels need not be the same, for each merged its own: a place in an array tells
+ * which points of two kernels meet. */
 #include "lower/chain.h"
 
 #include <string.h>
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-tc_address lo_no_address(void) {
+static tc_address no_address(void) {
   tc_address a = {.offset = tc_dim_const(0)};
   for (int i = 0; i < TC_MAX_AXES; i++) a.coef[i] = tc_dim_const(0);
   return a;
@@ -21,14 +21,14 @@ static bool same_affine(const tc_address *a, const tc_address *b) {
 }
 
 bool lo_is_chain_axis(const tc_address *a, int axis) {
-  tc_address one = lo_no_address();
+  tc_address one = no_address();
   one.coef[axis] = tc_dim_const(1);
   return same_affine(a, &one);
 }
 
 tc_address lo_translate_affine(const lo_translation *t, const tc_address *a) {
   tc_dims *d = t->c->L->dims;
-  tc_address x = lo_no_address();
+  tc_address x = no_address();
   x.offset = a->offset;
   for (int y = 0; y < TC_MAX_AXES; y++)
     for (int i = 0; !tc_dim_is(a->coef[y], 0) && i < TC_MAX_AXES; i++)
@@ -37,15 +37,17 @@ tc_address lo_translate_affine(const lo_translation *t, const tc_address *a) {
 }
 
 static void open_translation(lo_translation *t, lo_chain *c, const tc_kernel *k) {
-  *t = (lo_translation){.c = c, .k = k, .to = lo_alloc(c->L, c->L->scratch, (k->nexpr + 1u) * sizeof *t->to)};
-  for (int i = 0; i < TC_MAX_AXES; i++) t->axis[i] = lo_no_address();
+  *t = (lo_translation){
+      .c = c, .k = k, .to = lo_alloc(c->L, c->L->scratch, (k->nexpr + 1u) * sizeof *t->to)};
+  for (int i = 0; i < TC_MAX_AXES; i++) t->axis[i] = no_address();
 }
 
 const tc_expr *lo_chain_operand(const lo_chain *c) {
   return &c->outer->expr[c->swapped ? c->outer->mm.b.id : c->outer->mm.a.id];
 }
 
-/* The chain's axis `at`, a batch or m, becomes two, of which the inner one has `inner` points; the other is a batch. */
+/* The chain's axis `at`, a batch or m, becomes two, of which the inner one has `inner` points; the
+ * other is a batch. */
 static void split_axis(lo_chain *c, int at, tc_dim inner) {
   tc_dims *d = c->L->dims;
   tc_mm_loop *mm = &c->mm;
@@ -60,8 +62,8 @@ static void split_axis(lo_chain *c, int at, tc_dim inner) {
   }
 }
 
-/* A kernel whose axes step over the array by `stride` knows more axes than the outer product, which has heads that share keys
- * in one batch, or in one m with their rows: as many are made. */
+/* A kernel whose axes step over the array by `stride` knows more axes than the outer product, which
+ * has heads that share keys in one batch, or in one m with their rows: as many are made. */
 static bool split_at(lo_chain *c, tc_dim stride) {
   const tc_address a = lo_translate_affine(&c->t, &lo_chain_operand(c)->address);
   tc_dims *d = c->L->dims;
@@ -69,7 +71,8 @@ static bool split_at(lo_chain *c, tc_dim stride) {
     if (tc_dim_same(a.coef[i], stride)) return true;
   for (int i = 0; i <= c->mm.nbatch; i++) {
     if (tc_dim_is(a.coef[i], 0)) continue;
-    const tc_dim inner = tc_dim_div(d, stride, a.coef[i]), rest = tc_dim_div(d, c->mm.axis[i].extent, inner);
+    const tc_dim inner = tc_dim_div(d, stride, a.coef[i]),
+                 rest = tc_dim_div(d, c->mm.axis[i].extent, inner);
     if (!tc_dim_same(tc_dim_mul(d, inner, a.coef[i]), stride) || tc_dim_is(inner, 1)) continue;
     if (!tc_dim_same(tc_dim_mul(d, inner, rest), c->mm.axis[i].extent)) continue;
     if (c->mm.nbatch == TC_MAX_RANK) return false;
@@ -82,7 +85,8 @@ static bool split_at(lo_chain *c, tc_dim stride) {
 static void name_axes(lo_chain *c) {
   static const char *const batch[TC_MAX_RANK] = {"b", "c", "e", "f", "g", "h", "i", "j"};
   for (int i = 0; i < c->mm.nbatch; i++) c->mm.axis[i].name = batch[i];
-  for (int i = 0; i < 3; i++) c->mm.axis[c->mm.nbatch + i].name = (const char *const[]){"m", "n", "k"}[i];
+  for (int i = 0; i < 3; i++)
+    c->mm.axis[c->mm.nbatch + i].name = (const char *const[]){"m", "n", "k"}[i];
 }
 
 bool lo_open_axes(lo_chain *c) {
@@ -98,7 +102,8 @@ bool lo_open_axes(lo_chain *c) {
   }
   for (uint32_t i = 0; i < c->nmade; i++)
     for (int y = 0; y < c->made[i].n; y++) {
-      const bool outermost = y + 2 < c->made[i].n; /* the others are rows and columns, whole or merged with batches */
+      /* the others are rows and columns, whole or merged with batches */
+      const bool outermost = y + 2 < c->made[i].n;
       const tc_dim stride = c->made[i].store->address.coef[y];
       if (!split_at(c, stride) && outermost) return false;
     }
@@ -118,14 +123,18 @@ bool lo_take_beside(lo_chain *c, const lo_chain *other) {
   return true;
 }
 
-/* An axis of `extent` points that steps by `stride` over an array, as axes of the chain, which steps by `at`. */
-static bool cover(const lo_chain *c, const tc_address *at, tc_dim stride, tc_dim extent, tc_address *out) {
+/* An axis of `extent` points that steps by `stride` over an array, as axes of the chain, which
+ * steps by `at`. */
+static bool cover(const lo_chain *c, const tc_address *at, tc_dim stride, tc_dim extent,
+                  tc_address *out) {
   tc_dims *d = c->L->dims;
   tc_dim points = tc_dim_const(1);
-  *out = lo_no_address();
+  *out = no_address();
   while (!tc_dim_same(points, extent)) {
     int i = 0;
-    while (i < c->mm.nbatch + 3 && !(tc_dim_same(at->coef[i], stride) && tc_dim_is(out->coef[i], 0))) i++;
+    while (i < c->mm.nbatch + 3 &&
+           !(tc_dim_same(at->coef[i], stride) && tc_dim_is(out->coef[i], 0)))
+      i++;
     if (i == c->mm.nbatch + 3 || tc_dim_is(stride, 0)) return false;
     out->coef[i] = points;
     points = tc_dim_mul(d, points, c->mm.axis[i].extent);
@@ -193,7 +202,8 @@ static tc_val local(lo_translation *t, const tc_expr *e) {
   for (uint32_t s = 0; s < n->nstage; s++)
     for (uint32_t i = 0; i < n->stage[s].naction; i++) {
       const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_STORE && a->buffer == e->buffer && lo_same_place(&a->address, &e->address))
+      if (a->kind == TC_ACT_STORE && a->buffer == e->buffer &&
+          lo_same_place(&a->address, &e->address))
         return lo_translate(t, a->value);
     }
   return fail(t);
@@ -230,13 +240,15 @@ static tc_val translate_load(lo_translation *t, const tc_expr *e) {
 
 tc_address lo_row_place(const lo_chain *c, const lo_softmax *s) {
   const tc_nest *n = s->k->nest;
-  tc_address a = lo_no_address();
+  tc_address a = no_address();
   tc_dim stride = tc_dim_const(1);
-  for (int i = n->nparallel; i-- > 0; stride = tc_dim_mul(c->L->dims, stride, n->axis[i].extent)) a.coef[i] = stride;
+  for (int i = n->nparallel; i-- > 0; stride = tc_dim_mul(c->L->dims, stride, n->axis[i].extent))
+    a.coef[i] = stride;
   return a;
 }
 
-/* A value of the row as the array has it that the chain with the softmax writes; none yet: it is made. */
+/* A value of the row as the array has it that the chain with the softmax writes; none yet: it is
+ * made. */
 static tc_val translate_kept(lo_translation *t, tc_val v, const tc_expr *e) {
   lo_chain *c = t->c;
   lo_softmax *s = c->softmax;
@@ -247,12 +259,17 @@ static tc_val translate_kept(lo_translation *t, tc_val v, const tc_expr *e) {
   if (i == s->nkept) {
     tc_type type = {.rank = 1, .dtype = e->dtype};
     type.dim[0] = tc_dim_const(1);
-    for (int y = 0; y < n->nparallel; y++) type.dim[0] = tc_dim_mul(c->L->dims, type.dim[0], n->axis[y].extent);
-    s->kept[s->nkept++] = (lo_row_value){v, lo_new_buffer(c->L, TC_BUF_ARENA, 0, e->dtype, &type, "rows")};
+    for (int y = 0; y < n->nparallel; y++)
+      type.dim[0] = tc_dim_mul(c->L->dims, type.dim[0], n->axis[y].extent);
+    s->kept[s->nkept++] =
+        (lo_row_value){v, lo_new_buffer(c->L, TC_BUF_ARENA, 0, e->dtype, &type, "rows")};
   }
   const tc_address place = lo_row_place(c, s);
-  const tc_expr x = {.kind = TC_EX_LOAD, .dtype = e->dtype, .buffer = lo_kernel_buffer(&c->b, s->kept[i].buffer),
-                     .address = lo_translate_affine(t, &place), .loc = e->loc};
+  const tc_expr x = {.kind = TC_EX_LOAD,
+                     .dtype = e->dtype,
+                     .buffer = lo_kernel_buffer(&c->b, s->kept[i].buffer),
+                     .address = lo_translate_affine(t, &place),
+                     .loc = e->loc};
   return lo_expr(&c->b, &x);
 }
 

@@ -1,8 +1,9 @@
 /* constants.c - numbers that differ between otherwise equal kernels become arguments.
  *
- * Steps of an unrolled loop scale by other numbers (a schedule of noise, Adam's corrections): as arguments,
- * they leave the steps one text.  Kernels are grouped by a hash of all but these numbers.  A number may be an
- * argument in any kernel, so kernels that meet in one group by chance lose nothing but a constant. */
+ * Steps of an unrolled loop scale by other numbers (a schedule of noise, Adam's corrections): as
+ * arguments, they leave the steps one text.  Kernels are grouped by a hash of all but these
+ * numbers.  A number may be an argument in any kernel, so kernels that meet in one group by chance
+ * lose nothing but a constant. */
 #include "lower/lowering.h"
 
 #include <math.h>

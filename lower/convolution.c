@@ -1,17 +1,19 @@
-/* convolution.c - convolutions of f16 and bf16 images, as products of images whose channels are neighbours in memory.
+/* convolution.c - convolutions of f16 and bf16 images, as products of images whose channels are
+ * neighbours in memory.
  *
  * tc_conv is a product of weights w[O, C R S] and windows, a view of the image x[N, C, H, W]:
  *
  *   y[n, o, p] = sum over (c, r, s) of w[o, (c, r, s)] x[n, c, step p + dilation (r, s)]
  *
- * An operand of a matrix unit is read many elements at a time, and neighbours along k are found in one place for every
- * window if they are channels.  So the product becomes one of x'[N, H, W, C] and w'[R, S, C, O]:
+ * An operand of a matrix unit is read many elements at a time, and neighbours along k are found in
+ * one place for every window if they are channels.  So the product becomes one of x'[N, H, W, C]
+ * and w'[R, S, C, O]:
  *
  *   y'[(n, p), o] = sum over (r, s, c) of x'[n, step p + dilation (r, s), c] w'[(r, s, c), o]       [N, P, O]
  *
- * whose windows are a view too, and y is a view of y'.  What is computed of y element by element is computed of y', so that
- * arrays between convolutions are channels last, and nothing is transposed.  For any number of spatial axes, and for groups
- * of channels, which are batches of the product. */
+ * whose windows are a view too, and y is a view of y'.  What is computed of y element by element is
+ * computed of y', so that arrays between convolutions are channels last, and nothing is transposed.
+ * For any number of spatial axes, and for groups of channels, which are batches of the product. */
 #include "lower/convolution.h"
 
 #include <string.h>
@@ -48,8 +50,8 @@ static tc_ref taken_apart(const dc *c, const cv_conv *v, tc_ref w) {
 }
 
 static bool find_conv(const tc_rewrite *w, const tc_node *n, cv_conv *c) {
-  return n->op == OP_MATMUL && tc_dtype_is_half((tc_dtype)n->type.dtype) && cv_find_windows(w, n->in[1], c) &&
-         tc_graph_type(w->old, n->in[0])->rank == 2 + c->grouped;
+  return n->op == OP_MATMUL && tc_dtype_is_half((tc_dtype)n->type.dtype) &&
+         cv_find_windows(w, n->in[1], c) && tc_graph_type(w->old, n->in[0])->rank == 2 + c->grouped;
 }
 
 static tc_ref convolved(const tc_rewrite *w, const tc_node *n, const tc_ref *in, const cv_conv *v) {
@@ -63,8 +65,8 @@ static tc_ref convolved(const tc_rewrite *w, const tc_node *n, const tc_ref *in,
 
 /* ---- what is computed of it ------------------------------------------------------------------ */
 
-/* A reshape of a reshape that gives back what that one was of; or of spatial axes alone, which are that with the channels
- * last, too. */
+/* A reshape of a reshape that gives back what that one was of; or of spatial axes alone, which are
+ * that with the channels last, too. */
 static tc_ref reshaped_last(const tc_rewrite *w, const tc_node *n, const tc_ref *in) {
   const dc c = {.g = w->g, .loc = n->loc};
   if (n->op != OP_RESHAPE) return (tc_ref){0};

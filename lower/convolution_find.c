@@ -116,8 +116,8 @@ static bool shown(view *v, const tc_node *n, cv_conv *c) {
   }
 }
 
-/* From r down: chain[0 .. *n) are views, the last of them an unfold, and what it is of is returned; or what has its channels
- * last already.  0: there is neither. */
+/* From r down: chain[0 .. *n) are views, the last of them an unfold, and what it is of is returned;
+ * or what has its channels last already.  0: there is neither. */
 static tc_ref find_chain(const tc_rewrite *w, tc_ref r, tc_ref *chain, int *n) {
   tc_ref found = {0};
   for (int i = 0; i < ATOMS; i++) {
@@ -176,7 +176,8 @@ static bool is_atom(const view *v, int i, int dim, int axis, bool window) {
   return i < v->n && v->at[i].dim == dim && v->at[i].axis == axis && v->at[i].window == window;
 }
 
-/* Do the last two dimensions run over channels and windows, and over the points, and those before over images and groups? */
+/* Do the last two dimensions run over channels and windows, and over the points, and those before
+ * over images and groups? */
 static bool is_matrix(const view *v, const cv_conv *c) {
   const int rows = 1 + c->grouped, first = rows + 1; /* dimension of k; spatial axis of the image */
   int n = 0;

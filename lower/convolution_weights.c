@@ -1,5 +1,5 @@
-/* convolution_weights.c - the gradient of a convolution's weights, a sum over images of products with windows, as one product
- * along images and points:
+/* convolution_weights.c - the gradient of a convolution's weights, a sum over images of products
+ * with windows, as one product along images and points:
  *
  *   dw[o, (c, r, s)] = sum over (n, p) of dy[n, o, p] x[n, c, step p + dilation (r, s)]
  *
@@ -42,7 +42,8 @@ static tc_dim parts_of(tc_dim images, tc_dim rows, tc_dim columns) {
   return tc_dim_const(parts);
 }
 
-/* [M, K] as [parts, M / parts, K], in f32 where there are several, as the sums of each are: what is multiplied is narrow. */
+/* [M, K] as [parts, M / parts, K], in f32 where there are several, as the sums of each are: what is
+ * multiplied is narrow. */
 static tc_ref in_parts(const dc *c, tc_ref x, tc_dim parts) {
   const tc_type *t = tc_graph_type(c->g, x);
   const tc_dim dims[] = {parts, tc_dim_div(tc_graph_dims(c->g), t->dim[0], parts), t->dim[1]};

@@ -16,7 +16,8 @@ static bool stores_to(const tc_stage *s, uint32_t buffer) {
 
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer) {
   if (tc_kernel_takes_arrays(k)) return !k->effect && buffer == 0;
-  if (k->kind == TC_KERNEL_MATMUL && (stores_to(&k->mm.epilogue, buffer) || stores_to(&k->mm.inner.finish, buffer)))
+  if (k->kind == TC_KERNEL_MATMUL &&
+      (stores_to(&k->mm.epilogue, buffer) || stores_to(&k->mm.inner.finish, buffer)))
     return true;
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < k->nest[n].nstage; s++)
@@ -67,7 +68,9 @@ static bool overlap(const tc_buffer *a, const tc_buffer *b) {
 bool tc_kernels_meet(const tc_program *p, const tc_kernel *x, const tc_kernel *y) {
   for (uint32_t i = 0; i < x->nbuffer; i++)
     for (uint32_t j = 0; j < y->nbuffer; j++)
-      if ((tc_kernel_stores(x, i) || tc_kernel_stores(y, j)) && overlap(&p->buffer[x->buffer[i]], &p->buffer[y->buffer[j]])) return true;
+      if ((tc_kernel_stores(x, i) || tc_kernel_stores(y, j)) &&
+          overlap(&p->buffer[x->buffer[i]], &p->buffer[y->buffer[j]]))
+        return true;
   return x->effect && y->effect;
 }
 

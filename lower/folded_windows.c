@@ -2,10 +2,11 @@
  *
  *   y[c,i] = sum over r of (sum over o of A[(c,r),o] B[o,i-r])  =  sum over (o,r) of A[(c,r),o] B'[o,i-r]
  *
- * with B' zero beside B: for several axes at once, the gradient of a convolution's image as the convolution of the result's
- * with the weight turned round, of which no array has each element as often as a window has positions (the transposed
- * convolution in Dumoulin and Visin, A guide to convolution arithmetic for deep learning, 2016, section 4).  Windows that lie
- * one apart; for targets whose products read windows in place (product_parts). */
+ * with B' zero beside B: for several axes at once, the gradient of a convolution's image as the
+ * convolution of the result's with the weight turned round, of which no array has each element as
+ * often as a window has positions (the transposed convolution in Dumoulin and Visin, A guide to
+ * convolution arithmetic for deep learning, 2016, section 4).  Windows that lie one apart; for
+ * targets whose products read windows in place (product_parts). */
 #include "graph/decomp/decomp.h"
 #include "graph/passes/pattern.h"
 #include "graph/passes/rewrite.h"
@@ -23,14 +24,16 @@ enum {
 
 /* ---- sums by position ------------------------------------------------------------------------ */
 
-/* y[.., i, ..] = sum over r of x[.., i - r, .., r]: `axis` is that of i, r is the last axis of x, of `size` points. */
+/* y[.., i, ..] = sum over r of x[.., i - r, .., r]: `axis` is that of i, r is the last axis of x,
+ * of `size` points. */
 typedef struct fold {
   tc_ref x;
   int axis;
   int64_t size;
 } fold;
 
-/* Is r x[.., position, ..] among zeros, `position` behind the beginning of the axis and `left` in front of its end? */
+/* Is r x[.., position, ..] among zeros, `position` behind the beginning of the axis and `left` in
+ * front of its end? */
 static bool is_placed(const tc_rewrite *w, tc_ref r, fold *f, int64_t position, int64_t left) {
   const tc_node *pad = tc_rewrite_node(w, r);
   const tc_dim *before, *after;
@@ -64,7 +67,8 @@ static bool is_placed(const tc_rewrite *w, tc_ref r, fold *f, int64_t position, 
 static bool find_fold(const tc_rewrite *w, tc_ref r, fold *f) {
   tc_ref part[MOST_WINDOW];
   int n = 0;
-  for (; tc_rewrite_node(w, r)->op == OP_ADD && n < MOST_WINDOW - 1; r = tc_rewrite_node(w, r)->in[0])
+  for (; tc_rewrite_node(w, r)->op == OP_ADD && n < MOST_WINDOW - 1;
+       r = tc_rewrite_node(w, r)->in[0])
     part[n++] = tc_rewrite_node(w, r)->in[1];
   part[n++] = r;
   *f = (fold){.axis = NO_AXIS, .size = n};
@@ -84,7 +88,8 @@ typedef struct factor {
   side of;
   tc_dim size;
   int next; /* the factor behind it of the same axis, or NO_FACTOR */
-  int window; /* of columns that were folded: the factor of rows that is the positions; else NO_FACTOR */
+  /* of columns that were folded: the factor of rows that is the positions; else NO_FACTOR */
+  int window;
   tc_dim from, to;  /* what is wanted of it, or of the sums */
   bool is_position; /* of rows: in windows */
   bool is_there;    /* in the result; else it has one point or is a position */
@@ -208,7 +213,8 @@ static bool follow(const tc_rewrite *w, layout *l, tc_ref r, const fold *f) {
 
 static bool is_float(const tc_node *n) { return tc_dtype_is_float((tc_dtype)n->type.dtype); }
 
-/* What r is made of in one step, which is a fold where f->size is not 0; ref 0: it is none that can be followed. */
+/* What r is made of in one step, which is a fold where f->size is not 0; ref 0: it is none that can
+ * be followed. */
 static tc_ref step_back(const tc_rewrite *w, tc_ref r, bool folded, fold *f) {
   const tc_node *n = tc_rewrite_node(w, r);
   f->size = 0;
@@ -218,7 +224,8 @@ static tc_ref step_back(const tc_rewrite *w, tc_ref r, bool folded, fold *f) {
   return same || view ? n->in[0] : (tc_ref){0};
 }
 
-/* Numbers of points beside each folded factor, before and behind: as many as its windows reach over. */
+/* Numbers of points beside each folded factor, before and behind: as many as its windows reach
+ * over. */
 static bool has_room(tc_dims *d, const layout *l) {
   for (int i = 0; i < l->nfactor; i++) {
     const factor *f = &l->factor[i];
@@ -271,8 +278,8 @@ static tc_ref permuted(const dc *c, tc_ref x, const axes *a) {
 
 static void add_axis(axes *a, tc_dim dim) { a->dim[a->n++] = dim; }
 
-/* Operand x, whose matrix has the factors of axis `first` of the product and k, which comes first in the right operand: an
- * axis for each.  place[i]: of factor i; *k: of k. */
+/* Operand x, whose matrix has the factors of axis `first` of the product and k, which comes first
+ * in the right operand: an axis for each.  place[i]: of factor i; *k: of k. */
 static tc_ref in_factors(const dc *c, const layout *l, tc_ref x, int first, int *place, int *k) {
   const tc_type *t = tc_graph_type(c->g, x);
   const bool right = first == l->product->type.rank - 1;
@@ -287,7 +294,8 @@ static tc_ref in_factors(const dc *c, const layout *l, tc_ref x, int first, int 
   return reshaped(c, x, &a);
 }
 
-/* The matrix of the weight turned round: its rows are the factors that are no positions, k is in front of the positions. */
+/* The matrix of the weight turned round: its rows are the factors that are no positions, k is in
+ * front of the positions. */
 static tc_ref left_of(const dc *c, const layout *l, tc_ref x) {
   tc_dims *d = tc_graph_dims(c->g);
   const tc_type *t = tc_graph_type(c->g, x);

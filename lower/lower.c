@@ -172,8 +172,8 @@ static tc_program *new_program(tc_graph *g) {
   return p;
 }
 
-/* Tiles of scores and sums of their rows' results stay in the near caches: both n and d are few, where they are known.
- * One outer product. */
+/* Tiles of scores and sums of their rows' results stay in the near caches: both n and d are few,
+ * where they are known.  One outer product. */
 static bool takes_chain(const tc_program *p, const tc_kernel *k) {
   enum { NARROW = 256 };
   tc_dims *d = tc_graph_dims(p->graph);

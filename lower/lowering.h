@@ -1,40 +1,64 @@
 /* lowering.h - what the steps of tc_lower share.
  *
- *   facts.c     forwards: what each node costs and reads
- *   index.c     affine indices over the axes of a group, interned
- *   operand.c   index of a node -> index of its operand
- *   cut.c       axes of a group are cut where a view divides them
- *   group.c     groups of nodes that share a loop nest, and what may join them
- *   demand.c    who reads a node, and the arrays that it is written to
- *   pieces.c    concatenations and padded arrays that are computed where they are read
- *   place.c     backwards: every node gets a group, or is recomputed where it is read;
- *               place_anchors.c: reductions, matmuls and what has loops of its own;  last.c: which
- *               nodes are placed first
- *   element.c   element of a buffer -> address, by the buffer's layout (layout.c)
- *   value.c     value of a node at an index -> expression;  piece.c: of one that is made of pieces
- *   reduce.c    reductions and scans of a group
- *   expr.c      the pool of expressions of a kernel;  actions.c: what is done with them
- *   nest.c      group -> loop nest;  split.c: reductions and scans that are cut into chunks;  local_rows.c: values kept between stages;
- *               online_softmax.c: two passes in one;  single_pass_variance.c, distribute_scale.c: stages
- *               that earlier ones can replace or make cheaper;  axes.c: merging and cutting axes;
- *               vector_axis.c: which axis runs in vector lanes;  channel_unroll.c: short last axes
- *   matmul.c    group -> matmul template;  chain.c: kernels of attention -> one
- *   sort.c      sorting, for targets without a kernel for it
- *   inplace.c   writes into operands;  order.c: kernels that move for them;  workspace.c: memory
- *   outer_fusion.c  kernels of padded arrays and their windows -> one
- *   siblings.c  kernels that one launch runs;  canonical.c: how they are
- *               compared;  sizes.c: sizes in which they differ become arguments;  product_sizes.c: those of products
- *   rows.c      arrays whose rows may lie apart: pitch.c, operands;  padding.c, intermediates
- *   base.c      constant parts of addresses become parts of pointers;  constants.c: constants of
- *               kernels that are equal otherwise become arguments
+ * Of the graph, before it is lowered; each gives a graph of its own, or the same:
+ *   convolution.c       convolutions of halves with channels last;  convolution_find.c,
+ *                       convolution_build.c, convolution_weights.c: windows, operands, gradients
+ *   folded_windows.c    sums by position in windows are products of windows
+ *   batched_sums.c      sums over batches of products are one product
+ *   windows.c           windows are read where they are reduced
+ *   sort.c              sorting, for targets without a kernel for it
+ *
+ * fusion/: which nodes share a kernel, and at which index each is computed.
+ *   facts.c             forwards: what each node costs and reads
+ *   index.c             affine indices over the axes of a group, interned
+ *   operand.c           index of a node -> index of its operand
+ *   cut.c               axes of a group are cut where a view divides them
+ *   group.c             groups of nodes that share a loop nest, and what may join them
+ *   demand.c            who reads a node, and the arrays that it is written to
+ *   pieces.c            concatenations and padded arrays that are computed where they are read
+ *   reproducible.c      values that have to have the same bits in every loop
+ *   place.c             backwards: every node gets a group, or is recomputed where it is read;
+ *                       place_anchors.c: reductions, matmuls and what has loops of its own
+ *   last.c              which nodes are placed first
+ *
+ * nest/: a group becomes a nest or a product.
+ *   element.c           element of a buffer -> address, by the buffer's layout (memory/layout.c)
+ *   value.c             value of a node at an index -> expression;  piece.c: of one made of pieces
+ *   reduce.c            reductions and scans of a group;  split.c: those that are cut into chunks
+ *   expr.c              the pool of expressions of a kernel;  actions.c: what is done with them
+ *   nest.c              group -> loop nest;  axes.c: merging and cutting its axes;
+ *                       vector_axis.c: which of them runs in vector lanes
+ *   local_rows.c        values kept between stages
+ *   online_softmax.c, single_pass_variance.c, distribute_scale.c
+ *                       stages that earlier ones can replace or make cheaper
+ *   channel_unroll.c    short last axes
+ *   matmul.c            group -> matmul template;  call.c: -> a kernel of whole arrays
+ *
+ * memory/: arrays.
+ *   workspace.c         where those between kernels lie;  layout.c: what a layout takes
+ *   inplace.c           writes into operands
+ *   rows.c              arrays whose rows may lie apart: pitch.c, operands;  padding.c,
+ *                       intermediates
+ *   base.c              constant parts of addresses become parts of pointers
+ *
+ * Of kernels that are made.
+ *   chain.c             kernels of attention -> one;  chain_values.c: what they compute, in its
+ *                       axes;  chain_bounds.c: which keys a row has
+ *   outer_fusion.c      kernels of padded arrays and their windows -> one
+ *   order.c             kernels that run earlier than they were made
+ *   siblings.c          kernels that one launch runs;  canonical.c: how they are compared;
+ *                       sizes.c: sizes in which they differ become arguments;
+ *                       product_sizes.c: those of products
+ *   constants.c         numbers in which kernels differ become arguments
+ *   name.c              their names
  *
  * Placement.  Nodes are visited from results to operands, so every reader of a node is known when
  * it is placed.  A reader demands a value at an index over the axes of its own group.  Groups are
  * numbered in order of creation and run in descending order: a node may join any group whose number
  * is not below those of its readers, which keeps the order acyclic without a search.
  *
- * Memory.  Everything is in arenas (alloc.c); exhaustion unwinds to tc_lower by longjmp.  buffers.c: those of the
- * program. */
+ * Memory.  Everything is in arenas (alloc.c); exhaustion unwinds to tc_lower by longjmp.
+ * buffers.c: those of the program. */
 #ifndef TC_LOWERING_H
 #define TC_LOWERING_H
 
@@ -44,8 +68,10 @@
 
 enum {
   LO_AXES = 14,         /* axes of a group, before the schedule splits them */
-  LO_MEMBERS = 256,     /* nodes of a group: bounds the depth of expressions and the size of kernels */
-  LO_INTERVAL_NODES = 1024, /* nodes of a group, once for each interval of its lanes' axis: bounds the size of kernels */
+  /* nodes of a group: bounds the depth of expressions and the size of kernels */
+  LO_MEMBERS = 256,
+  /* nodes of a group, once for each interval of its lanes' axis: bounds the size of kernels */
+  LO_INTERVAL_NODES = 1024,
   LO_LOOK_BACK = 16,     /* groups that are tried for independent work */
   LO_SOURCES = 8         /* arrays that are known one by one */
 };
@@ -71,8 +97,8 @@ typedef struct lo_lin {
   lo_term term[LO_TERMS];
 } lo_lin;
 
-/* One lin per dimension, or a single lin that numbers elements in row-major order (flat).  Interned:
- * equal indices are the same pointer. */
+/* One lin per dimension, or a single lin that numbers elements in row-major order (flat).
+ * Interned: equal indices are the same pointer. */
 struct lo_index {
   uint32_t rank, flat;
   uint32_t axes;  /* bit a: depends on axis a, terms included */
@@ -92,7 +118,8 @@ typedef struct lo_fact {
   uint16_t cone;    /* operations to recompute one element from materialised arrays, saturated */
   uint8_t reads;    /* arrays of the node's own size or a larger one among them, saturated */
   bool costly;      /* the cone has a transcendental */
-  bool to_whole;    /* the cone converts floating numbers to integers: comparisons with their bounds, and NaN */
+  /* the cone converts floating numbers to integers: comparisons with their bounds, and NaN */
+  bool to_whole;
   bool product;     /* elementwise on a matmul's result: fit for its epilogue */
   bool reproducible; /* reproducible.c */
 } lo_fact;
@@ -115,8 +142,8 @@ typedef struct lo_store {
   bool add;
 } lo_store;
 
-/* Along one dimension, bound[p] to in front of bound[p + 1] is piece p: an operand of a concatenation, by its number, or
- * of a padded array 0, the operand, and 1, the edges. */
+/* Along one dimension, bound[p] to in front of bound[p + 1] is piece p: an operand of a
+ * concatenation, by its number, or of a padded array 0, the operand, and 1, the edges. */
 typedef struct lo_pieces {
   int dim, n;
   tc_dim *bound;
@@ -144,14 +171,19 @@ typedef struct lo_group {
   bool closed;      /* joins, pads, scatters, scans: nothing joins but what they read */
   bool piece;       /* of a concatenation: a product may write it, as a kernel of its own */
   bool pieces;      /* it computes concatenations or padded arrays where it reads them, */
-  int lane;         /* ... which change from piece to piece at places along this axis, in front of which stages end; or -1 */
+  /* ... which change from piece to piece at places along this axis, in front of which stages end;
+   * or -1 */
+  int lane;
   uint32_t ncut, ccut;
   lo_cut *cut;
   uint32_t ninterval; /* that the cuts make; 1: there is no cut */
   bool serial;      /* scatter */
-  bool split;       /* reduction or scan with few outer points: partial results of chunks, then further nests */
+  /* reduction or scan with few outer points: partial results of chunks, then further nests */
+  bool split;
   bool columns;     /* split: lanes run along results */
-  int64_t whole, many; /* split: elements up to which, and results from which on, one nest does it all; 0: there is none */
+  /* split: elements up to which, and results from which on, one nest does it all; 0: there is
+   * none */
+  int64_t whole, many;
   tc_ref matmul, scan, call;
   const lo_index *at; /* of the matmul's or scan's result */
   int k, nk;        /* matmul: axes of k, from k on, and how many they are */
@@ -178,7 +210,8 @@ typedef struct lo_demand {
   bool load;      /* only a materialised array will do */
   bool prologue;  /* as an operand of the group's matmul */
   bool in_reduce; /* the value feeds a reduction of the group */
-  bool select;    /* it is computed at places, too, at which another piece is chosen; loads are guarded there */
+  /* it is computed at places, too, at which another piece is chosen; loads are guarded there */
+  bool select;
   const lo_index *at;
 } lo_demand;
 
@@ -250,45 +283,53 @@ tc_dim lo_estimate(lo *L, tc_dim a, tc_dim b);
 
 /* facts.c */
 void lo_find_facts(lo *L);
-bool lo_is_dot(lo *L, const tc_node *n); /* a matmul with one row or column, or many small ones: lowered as a reduction */
+/* a matmul with one row or column, or many small ones: lowered as a reduction */
+bool lo_is_dot(lo *L, const tc_node *n);
 
 /* index.c */
 const lo_index *lo_intern(lo *L, lo_index *draft); /* fills axes, terms */
 const lo_index *lo_empty_index(lo *L);
 const lo_index *lo_zero_index(lo *L, const tc_type *t); /* element (0, ..., 0) */
 lo_lin lo_axis_lin(int axis);
-bool lo_lin_add(lo *L, lo_lin *a, const lo_lin *b, tc_dim scale); /* a += b * scale; false: too many terms */
+/* a += b * scale; false: too many terms */
+bool lo_lin_add(lo *L, lo_lin *a, const lo_lin *b, tc_dim scale);
 bool lo_lin_is_zero(const lo_lin *l);
 uint32_t lo_lin_axes(const lo_lin *l); /* terms included */
 int lo_lin_axis(const lo_lin *l); /* the axis when l is exactly that, else -1 */
-/* For all points of g: least <= l < end; and is that within first <= l < limit?  false: it is not known. */
+/* For all points of g: least <= l < end; and is that within first <= l < limit?  false: it is not
+ * known. */
 bool lo_lin_range(lo *L, const lo_group *g, const lo_lin *l, tc_dim *least, tc_dim *end);
 bool lo_lin_within(lo *L, const lo_group *g, const lo_lin *l, tc_dim first, tc_dim limit);
 bool lo_flatten(lo *L, const lo_index *at, const tc_type *t, lo_lin *out);
-int lo_first_nonunit(const tc_type *t); /* the first dimension that is not 1; t's rank: there is none */
-/* Index of element number `flat` of an array of type t over the axes of g: one lin per dimension where
- * dividing by the sizes is exact for all points of g, else flat. */
+/* the first dimension that is not 1; t's rank: there is none */
+int lo_first_nonunit(const tc_type *t);
+/* Index of element number `flat` of an array of type t over the axes of g: one lin per dimension
+ * where dividing by the sizes is exact for all points of g, else flat. */
 const lo_index *lo_unflatten(lo *L, const lo_group *g, const lo_lin *flat, const tc_type *t);
 /* l = quotient * by + rest, 0 <= rest < by for all points of g; false: neither is affine */
-bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin *quotient, lo_lin *rest);
+bool lo_lin_divide(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, lo_lin *quotient,
+                   lo_lin *rest);
 /* axes, in order, for the dimensions of t that are not 1, in a group that has exactly those */
 const lo_index *lo_identity(lo *L, const tc_type *t);
 /* The same over the given axes of g; NULL: there are not enough. */
 const lo_index *lo_index_over(lo *L, const lo_group *g, const tc_type *t, uint32_t axes);
 
 /* operand.c: NULL when the operand has to be materialised in n's own shape, or n itself has to */
-const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int k, const lo_index *at);
+const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int k,
+                                 const lo_index *at);
 bool lo_inlinable(lo *L, const lo_group *g, const tc_node *n, const lo_index *at);
 int lo_axis_attr(const tc_node *n, int rank);              /* attribute "axis", not negative */
 uint32_t lo_reduced_dims(const tc_node *n, int rank);      /* bits of the reduced dimensions */
 const lo_index *lo_reduce_operand(lo *L, const lo_group *g, const lo_reduce *r, int k);
 /* deep: the place along what is summed */
-const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, const lo_lin *deep);
+const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at,
+                                  const lo_lin *deep);
 lo_lin lo_deep(lo *L, const lo_group *g); /* of a matmul's group: k over its axes */
 uint32_t lo_deep_axes(const lo_group *g);
-/* Flat `at` as the number of a row of t and the place in it, a row being the last dimensions; flat where
- * they cannot be told apart */
-const lo_index *lo_trailing(lo *L, const lo_group *g, const tc_type *t, const lo_index *at, int last);
+/* Flat `at` as the number of a row of t and the place in it, a row being the last dimensions; flat
+ * where they cannot be told apart */
+const lo_index *lo_trailing(lo *L, const lo_group *g, const tc_type *t, const lo_index *at,
+                            int last);
 /* scatter: where element `at` of the index goes */
 const lo_index *lo_scatter_index(lo *L, const tc_node *n, const lo_index *at);
 /* put: where element `at` of the part goes */
@@ -296,9 +337,9 @@ const lo_index *lo_put_index(lo *L, const tc_node *n, const lo_index *at);
 /* `at` shifted by `by` along dimension d */
 const lo_index *lo_shift(lo *L, const lo_index *at, int d, tc_dim by);
 
-/* cut.c: cuts axes of g such that element number `flat` of an array of type t has one lin per dimension.
- * All indices over g's axes change with them.  matrices: rows, columns and k of a product may be cut, too.
- * false, and nothing is cut: g's loops would suffer. */
+/* cut.c: cuts axes of g such that element number `flat` of an array of type t has one lin per
+ * dimension.  All indices over g's axes change with them.  matrices: rows, columns and k of a
+ * product may be cut, too.  false, and nothing is cut: g's loops would suffer. */
 bool lo_cut_axes(lo *L, lo_group *g, const lo_lin *flat, const tc_type *t, bool matrices);
 
 /* reproducible.c */
@@ -309,7 +350,8 @@ lo_group *lo_new_group(lo *L, const tc_type *shape);
 void lo_add_member(lo *L, lo_group *g, tc_ref n);
 void lo_add_sources(lo *L, lo_group *g, tc_ref n); /* g reads what n is made of */
 bool lo_shares_source(lo *L, const lo_group *g, tc_ref n); /* some of that */
-bool lo_lists_source(lo *L, const lo_group *g, tc_ref n);  /* ... as is known of n's arrays one by one */
+/* ... as is known of n's arrays one by one */
+bool lo_lists_source(lo *L, const lo_group *g, tc_ref n);
 void lo_add_store(lo *L, lo_group *g, lo_store s);
 bool lo_has_room(const lo_group *g);
 bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at); /* every element once */
@@ -324,7 +366,8 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at);
 tc_dim lo_group_numel(lo *L, const lo_group *g, uint32_t axes);
 bool lo_shares(lo *L, const lo_group *g, tc_ref r); /* may independent work share a nest? */
-bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes); /* is r's shape that of these axes? */
+/* is r's shape that of these axes? */
+bool lo_same_space(lo *L, const lo_group *g, tc_ref r, uint32_t axes);
 
 /* last.c: [nodes + 1] */
 const bool *lo_find_last(lo *L);
@@ -333,7 +376,8 @@ const bool *lo_find_last(lo *L);
 /* Node r is read by group g at index `at` (NULL: as an array). */
 lo_demand *lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
                            bool in_reduce); /* NULL: r is no array and no computation */
-/* r is computed where d, which need not be listed, reads it: `group`, `at`, `prologue`, `in_reduce` and `select` count. */
+/* r is computed where d, which need not be listed, reads it: `group`, `at`, `prologue`, `in_reduce`
+ * and `select` count. */
 void lo_compute(lo *L, tc_ref r, const lo_demand *d);
 lo_demand *lo_latest(lo_place *p); /* the inline demand of the group that runs first, or NULL */
 void lo_make_buffer(lo *L, tc_ref r);
@@ -342,12 +386,17 @@ void lo_store_all(lo *L, lo_group *g, tc_ref value, const lo_index *at, tc_ref o
 
 /* pieces.c.  false: n is not made of pieces along dimension dim, but for empty ones. */
 bool lo_find_pieces(lo *L, const tc_node *n, int dim, lo_pieces *out);
-/* Of a value that is read at `l`: the piece that is read in all of the interval (NULL: at all points), or -1. */
-int lo_piece_at(lo *L, const lo_group *g, const lo_pieces *p, const lo_lin *l, const lo_interval *in);
-lo_interval *lo_find_intervals(lo *L, const lo_group *g, uint32_t *n); /* in the order of the axis */
-/* May r be computed where its value is not chosen, too, of loads that are 0 there?  Not what takes long. */
+/* Of a value that is read at `l`: the piece that is read in all of the interval (NULL: at all
+ * points), or -1. */
+int lo_piece_at(lo *L, const lo_group *g, const lo_pieces *p, const lo_lin *l,
+                const lo_interval *in);
+/* in the order of the axis */
+lo_interval *lo_find_intervals(lo *L, const lo_group *g, uint32_t *n);
+/* May r be computed where its value is not chosen, too, of loads that are 0 there?  Not what takes
+ * long. */
 bool lo_may_select(const lo *L, tc_ref r);
-bool lo_fuse_pieces(lo *L, tc_ref r); /* computes r wherever it is read; false: it becomes an array */
+/* computes r wherever it is read; false: it becomes an array */
+bool lo_fuse_pieces(lo *L, tc_ref r);
 
 /* place.c */
 void lo_place_all(lo *L);
@@ -377,7 +426,8 @@ typedef struct lo_act {
   uint32_t axes; /* sequential axes it runs over */
   tc_val skip_if, skip_value; /* of the stage, which is its own, */
   tc_dim points;         /* and of which there are so many */
-  tc_val if_skipped;     /* another value to store, where the stage of result `skipped` was skipped */
+  /* another value to store, where the stage of result `skipped` was skipped */
+  tc_val if_skipped;
   uint32_t skipped;
 } lo_act;
 
@@ -457,8 +507,6 @@ typedef struct lo_combined { /* what a reduction combines */
   tc_dtype type; /* of the elements */
   tc_val value[TC_MAX_ACCUMULATORS];
 } lo_combined;
-lo_combined lo_operand_of_reduce(lo_kb *b, const lo_reduce *r);
-uint32_t lo_reduced_slots(const lo_reduce *r); /* bits */
 /* Emits a reduction over the slots in `axes`; its first result. */
 uint32_t lo_push_reduce(lo_kb *b, lo_combined c, uint32_t axes);
 /* Emits reduction r of the group; its accumulators are in value[].  What it combines. */
@@ -493,20 +541,21 @@ int lo_value_level(const lo_kb *b, const tc_action *a); /* of its operands */
 
 /* local_rows.c: expensive values that several stages need are kept in LOCAL rows */
 void lo_keep_rows(lo_kb *b);
-/* online_softmax.c: the maximum and the sum of exponentials of a row by one reduction; terms_alone: where nothing
- * else needs the exponentials.  false: there are none */
+/* online_softmax.c: the maximum and the sum of exponentials of a row by one reduction; terms_alone:
+ * where nothing else needs the exponentials.  false: there are none */
 bool lo_online_softmax(lo_kb *b, bool terms_alone);
 /* The reduction of x to RESULTs first and first + 1 by it. */
 tc_action lo_online_action(lo_kb *b, tc_val x, uint32_t first, tc_loc loc);
 /* Is v the RESULT, or where(isfinite(it), it, 0)? */
 bool lo_is_online_centre(const lo_kb *b, tc_val v, uint32_t result);
-/* Of RESULTs first and first + 1, accumulators of online_softmax: the sum of e^(x - c), c being `centre`, the
- * maximum, or that where it is finite and else 0. */
+/* Of RESULTs first and first + 1, accumulators of online_softmax: the sum of e^(x - c), c being
+ * `centre`, the maximum, or that where it is finite and else 0. */
 tc_val lo_online_total(lo_kb *b, uint32_t first, tc_val centre, tc_loc loc);
-/* single_pass_variance.c: variances of rows from the pass that sums them, where that keeps their digits */
+/* single_pass_variance.c: variances of rows from the pass that sums them, where that keeps their
+ * digits */
 void lo_single_pass_variance(lo_kb *b);
-/* distribute_scale.c: (x - m) * r as x * r - m * r, r the reciprocal of a deviation, where the stage of the
- * variance `result` was skipped */
+/* distribute_scale.c: (x - m) * r as x * r - m * r, r the reciprocal of a deviation, where the
+ * stage of the variance `result` was skipped */
 void lo_distribute_scale(lo_kb *b, tc_val difference, uint32_t result);
 
 /* vector_axis.c: the slot whose neighbouring points share a vector, or -1 */
@@ -524,52 +573,59 @@ int lo_split_slot(lo_kb *b, int s, tc_dim chunk); /* returns the new outer slot 
 void lo_finish_axes(lo_kb *b, const int *order, int n, tc_axis *axis);
 void lo_map_addresses(lo_kb *b, void (*f)(lo_kb *, tc_address *, const void *), const void *arg);
 
-/* memory/inplace.c, order.c, memory/workspace.c, memory/pitch.c, memory/padding.c, traffic.c, name.c */
+/* memory/inplace.c, order.c, memory/workspace.c, memory/pitch.c, memory/padding.c, traffic.c,
+ * name.c */
 void lo_resolve_writes(lo *L);
 bool lo_same_place(const tc_address *a, const tc_address *b); /* provably the same element */
-/* Moves kernels behind `first` in front of it: those wanted, and those that they follow.  false: one of
- * them follows `first` itself, and nothing is moved. */
+/* Moves kernels behind `first` in front of it: those wanted, and those that they follow.  false:
+ * one of them follows `first` itself, and nothing is moved. */
 bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
-/* outer_fusion.c: kernels that pad arrays and those that read them become one, where the target takes that.  requires: in
- * front of lo_plan */
+/* outer_fusion.c: kernels that pad arrays and those that read them become one, where the target
+ * takes that.  requires: in front of lo_plan */
 void lo_fuse_outer_loops(lo *L);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
 
-/* g, or a graph of its own in which positions in order are counted (sort.c); NULL after reporting. */
-tc_graph *lo_without_sorts(tc_graph *g);
-/* g, or a graph of its own in which windows are read where they are reduced, or multiplied by one row (windows.c); NULL after
+/* g, or a graph of its own in which positions in order are counted (sort.c); NULL after
  * reporting. */
+tc_graph *lo_without_sorts(tc_graph *g);
+/* g, or a graph of its own in which windows are read where they are reduced, or multiplied by one
+ * row (windows.c); NULL after reporting. */
 tc_graph *lo_with_windows_at_once(tc_graph *g);
 tc_graph *lo_with_windows_summed(tc_graph *g);
-/* g, or a graph of its own whose convolutions are products of arrays with the channels last (convolution.c); NULL after
- * reporting. */
+/* g, or a graph of its own whose convolutions are products of arrays with the channels last
+ * (convolution.c); NULL after reporting. */
 tc_graph *lo_with_channels_last(tc_graph *g);
-/* g, or a graph of its own in which sums by position of products are products of windows (folded_windows.c); likewise. */
+/* g, or a graph of its own in which sums by position of products are products of windows
+ * (folded_windows.c); likewise. */
 tc_graph *lo_with_folds_in_products(tc_graph *g);
-/* g, or a graph of its own in which sums over batches of products are products (batched_sums.c); NULL after reporting. */
+/* g, or a graph of its own in which sums over batches of products are products (batched_sums.c);
+ * NULL after reporting. */
 tc_graph *lo_with_batches_in_products(tc_graph *g);
-bool *lo_find_numbers(lo *L, const tc_kernel *k); /* per expression: may it be an argument?  NULL: none may */
+/* per expression: may it be an argument?  NULL: none may */
+bool *lo_find_numbers(lo *L, const tc_kernel *k);
 void lo_make_argument(lo *L, tc_expr *e);
 tc_kernel lo_canonical(lo *L, const tc_kernel *k); /* canonical.c */
 void lo_join_siblings(lo *L);
-/* Are these equal but for arrays and sizes?  number: the expression of either may be an argument. */
+/* Are these equal but for arrays and sizes?  number: the expression of either may be an
+ * argument. */
 bool lo_alike_buffers(const tc_program *p, const tc_kernel *a, const tc_kernel *b);
 bool lo_alike_expr(const tc_expr *a, const tc_expr *b, bool number);
 bool lo_alike_stage(const tc_stage *a, const tc_stage *b);
 void lo_share_product_sizes(lo *L); /* product_sizes.c */
-/* chain.c: products that feed each other through a softmax become one, where the target takes that.  requires: in
- * front of lo_resolve_writes */
+/* chain.c: products that feed each other through a softmax become one, where the target takes that.
+ * requires: in front of lo_resolve_writes */
 void lo_make_chains(lo *L);
 void lo_own_sizes(lo *L, tc_kernel *k, uint32_t n); /* of n siblings that stand behind each other */
-/* Calls f for each size that the text of a kernel of nests names, in an order that its form decides. */
+/* Calls f for each size that the text of a kernel of nests names, in an order that its form
+ * decides. */
 typedef void lo_size(void *self, tc_dim *d);
 void lo_each_size(tc_kernel *k, lo_size *f, void *self);
-/* Operands whose rows may lie apart get a pitch (pitch.c), where the target takes that.  requires: the addresses of all kernels
- * are final, but for their bases */
+/* Operands whose rows may lie apart get a pitch (pitch.c), where the target takes that.  requires:
+ * the addresses of all kernels are final, but for their bases */
 void lo_choose_pitches(lo *L);
-/* Intermediates get padded rows (padding.c), where the target wants them aligned.  requires: as lo_choose_pitches, and no
- * workspace is planned */
+/* Intermediates get padded rows (padding.c), where the target wants them aligned.  requires: as
+ * lo_choose_pitches, and no workspace is planned */
 void lo_pad_rows(lo *L);
 void lo_move_bases(lo *L, tc_kernel *k);
 /* Calls f for every load and store of a kernel. */

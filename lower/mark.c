@@ -1,5 +1,5 @@
-/* mark.c - which values of a kernel an action needs, or need another one.  Operands have smaller indices, so one pass backwards
- * over the pool reaches them all. */
+/* mark.c - which values of a kernel an action needs, or need another one.  Operands have smaller
+ * indices, so one pass backwards over the pool reaches them all. */
 #include "lower/loop.h"
 
 static void mark_terms(const tc_address *a, uint8_t *marked) {

@@ -1,4 +1,4 @@
-/* name.c - readable kernel names, and remarks: what was fused, at the place in the source. */
+/* name.c - readable kernel names, and the place in the source that a kernel is about. */
 #include "lower/lowering.h"
 
 #include <stdlib.h>
@@ -53,42 +53,5 @@ void lo_name_kernel(lo *L, tc_kernel *k, uint32_t number) {
   for (uint32_t i = 0; i < k->nfused; i++) {
     const tc_node *node = lo_node(L, k->fused[i]);
     if (is_telling(node) || !k->loc.line) k->loc = node->loc;
-  }
-}
-
-/* ---- remarks --------------------------------------------------------------------------------- */
-
-static void put_ops(const tc_program *p, const tc_kernel *k, tc_buf *out) {
-  enum { SHOWN = 8 };
-  tc_op seen[SHOWN];
-  int n = 0, more = 0;
-  for (uint32_t i = 0; i < k->nfused; i++) {
-    const tc_node *node = tc_graph_node(p->graph, k->fused[i]);
-    bool skip = !is_telling(node) || (k->kind == TC_KERNEL_MATMUL && node->op == OP_MATMUL);
-    for (int j = 0; j < n; j++) skip |= seen[j] == node->op;
-    if (skip) continue;
-    if (n == SHOWN) {
-      more++;
-      continue;
-    }
-    tc_putf(out, "%s%s", n ? ", " : "", tc_op_get(node->op)->text);
-    seen[n++] = node->op;
-  }
-  if (more) tc_put(out, ", ...");
-}
-
-void tc_program_remarks(const tc_program *p) {
-  tc_diag *diag = tc_graph_diag(p->graph);
-  for (uint32_t i = 0; i < p->nkernel; i++) {
-    const tc_kernel *k = &p->kernel[i];
-    tc_buf ops = {0};
-    put_ops(p, k, &ops);
-    const char *text = ops.text ? ops.text : "";
-    if (k->kind == TC_KERNEL_MATMUL && !*text)
-      tc_report(diag, TC_REMARK, k->loc, "matmul");
-    else if (k->kind == TC_KERNEL_MATMUL)
-      tc_report(diag, TC_REMARK, k->loc, "fused %s into matmul", text);
-    else tc_report(diag, TC_REMARK, k->loc, "fused %s into one kernel", *text ? text : "copies");
-    tc_buf_free(&ops);
   }
 }

@@ -1,7 +1,8 @@
-/* order.c - kernels that run earlier than they were made, in front of one that has to wait for them.
+/* order.c - kernels that run earlier than they were made, in front of one that has to wait for
+ * them.
  *
- * Two kernels keep their order where one stores to an array that the other names, and where both are
- * calls for their effect.  So what a kernel follows moves with it, and all else stays. */
+ * Two kernels keep their order where one stores to an array that the other names, and where both
+ * are calls for their effect.  So what a kernel follows moves with it, and all else stays. */
 #include "lower/lowering.h"
 
 #include <string.h>

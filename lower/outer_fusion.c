@@ -1,4 +1,5 @@
-/* outer_fusion.c - padded arrays, and what is computed of their windows, as nests of one kernel whose outermost loops are fused.
+/* outer_fusion.c - padded arrays, and what is computed of their windows, as nests of one kernel
+ * whose outermost loops are fused.
  *
  *   kernel pad      nest i < N*C, ..   p[i, ..] = 0          kernel pad_max   for plane < N*C
  *                   nest i < N*C, ..   p[i, ..] = x[i, ..]                      nest ..  p[..] = 0
@@ -6,8 +7,9 @@
  *   kernel max      nest i < N*C, ..   y[i, ..] = max of r                      nest ..  r[..] = max of p
  *                                                                               nest ..  y[plane, ..] = max of r
  *
- * So arrays between the nests are those of one plane, which are scratch of a thread and stay in its caches.  A padded array is
- * written twice, and windows read each element several times: from memory, each of these is a pass of its own.
+ * So arrays between the nests are those of one plane, which are scratch of a thread and stay in its
+ * caches.  A padded array is written twice, and windows read each element several times: from
+ * memory, each of these is a pass of its own.
  *
  * The fused loop is over leading axes of the padded array that no window or padding lies along.
  * What a nest stores, others of the kernel load at the same point of the loop alone. */
@@ -18,8 +20,9 @@
 
 enum {
   MOST = 64,  /* kernels that are fused */
-  LEADING = 2 /* axes that the fused loop runs over: images and channels.  With more, planes may be rows of a few elements,
-               * of which each costs the beginning and end of loops */
+  /* axes that the fused loop runs over: images and channels.  With more, planes may be rows of a
+   * few elements, of which each costs the beginning and end of loops */
+  LEADING = 2
 };
 
 typedef struct fusion {
@@ -34,7 +37,8 @@ typedef struct fusion {
 /* How the fused loop is the outermost axis of a nest. */
 typedef struct outermost {
   int axes;    /* so many axes are it; 0: axis 0 is longer */
-  tc_dim rest; /* then axis 0 has extent * rest points, or counts chunks of axis `chunk`, which has in all */
+  /* then axis 0 has extent * rest points, or counts chunks of axis `chunk`, which has in all */
+  tc_dim rest;
   int chunk;   /* or -1 */
 } outermost;
 
@@ -55,7 +59,8 @@ static int chunk_of(const tc_nest *n, int axis) {
 static bool find_outermost(const fusion *f, const tc_nest *n, outermost *o) {
   tc_dim points = tc_dim_const(1);
   *o = (outermost){.chunk = -1};
-  for (int i = 0; i < n->nparallel && i != n->vector && chunk_of(n, i) < 0 && n->axis[i].of < 0; i++) {
+  for (int i = 0; i < n->nparallel && i != n->vector && chunk_of(n, i) < 0 && n->axis[i].of < 0;
+       i++) {
     points = tc_dim_mul(f->L->dims, points, n->axis[i].extent);
     if (!tc_dim_same(points, f->extent)) continue;
     o->axes = i + 1;
@@ -64,21 +69,25 @@ static bool find_outermost(const fusion *f, const tc_nest *n, outermost *o) {
   if (n->nparallel == 0 || n->axis[0].of >= 0) return false;
   o->chunk = chunk_of(n, 0);
   if (o->chunk >= 0 && o->chunk < n->nparallel) return false;
-  if (!divides(f, o->chunk < 0 ? n->axis[0].extent : n->axis[o->chunk].total, f->extent, &o->rest)) return false;
+  if (!divides(f, o->chunk < 0 ? n->axis[0].extent : n->axis[o->chunk].total, f->extent, &o->rest))
+    return false;
   return n->vector != 0 || !tc_dim_is(o->rest, 1);
 }
 
 /* Elements from one point of the fused loop to the next.  false: they are no constant number. */
-static bool find_step(const fusion *f, const tc_nest *n, const outermost *o, const tc_address *a, tc_dim *step) {
+static bool find_step(const fusion *f, const tc_nest *n, const outermost *o, const tc_address *a,
+                      tc_dim *step) {
   tc_dims *d = f->L->dims;
   for (int i = 0; i + 1 < o->axes; i++)
-    if (!tc_dim_same(a->coef[i], tc_dim_mul(d, a->coef[i + 1], n->axis[i + 1].extent))) return false;
+    if (!tc_dim_same(a->coef[i], tc_dim_mul(d, a->coef[i + 1], n->axis[i + 1].extent)))
+      return false;
   if (o->axes) {
     *step = a->coef[o->axes - 1];
     return true;
   }
   const tc_dim one = o->chunk < 0 ? a->coef[0] : a->coef[o->chunk];
-  if (o->chunk >= 0 && !tc_dim_same(a->coef[0], tc_dim_mul(d, one, n->axis[o->chunk].extent))) return false;
+  if (o->chunk >= 0 && !tc_dim_same(a->coef[0], tc_dim_mul(d, one, n->axis[o->chunk].extent)))
+    return false;
   *step = tc_dim_mul(d, one, o->rest);
   return !tc_dim_bad(*step);
 }
@@ -92,7 +101,8 @@ static uint8_t *used_by(const fusion *f, const tc_kernel *k, const tc_nest *n) {
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-/* The places of an axis that an access has, of one over chunks together with the axis that counts them. */
+/* The places of an axis that an access has, of one over chunks together with the axis that counts
+ * them. */
 typedef struct places {
   tc_dim first, last;
 } places;
@@ -109,17 +119,22 @@ static places places_of(const fusion *f, const site *at, int i) {
   const tc_nest *n = at->n;
   const outermost *o = at->o;
   const tc_axis *x = &n->axis[i];
-  const bool interval = at->s->interval && i == n->vector, rest = !o->axes && i == (o->chunk < 0 ? 0 : o->chunk);
+  const bool interval = at->s->interval && i == n->vector,
+             rest = !o->axes && i == (o->chunk < 0 ? 0 : o->chunk);
   const tc_dim end = interval ? at->s->end : rest ? o->rest : x->of >= 0 ? x->total : x->extent;
-  return (places){interval ? at->s->first : tc_dim_const(0), tc_dim_sub(f->L->dims, end, tc_dim_const(1))};
+  return (places){interval ? at->s->first : tc_dim_const(0),
+                  tc_dim_sub(f->L->dims, end, tc_dim_const(1))};
 }
 
-/* The comparison of an axis with a size: axis + x < y, or >=.  Narrows its places to those where it holds. */
-static void narrow_by_comparison(const fusion *f, const tc_kernel *k, const tc_expr *e, places *all) {
+/* The comparison of an axis with a size: axis + x < y, or >=.  Narrows its places to those where it
+ * holds. */
+static void narrow_by_comparison(const fusion *f, const tc_kernel *k, const tc_expr *e,
+                                 places *all) {
   const tc_expr *x = &k->expr[e->in[0].id], *y = &k->expr[e->in[1].id];
   tc_dims *d = f->L->dims;
   int axis = -1;
-  if (x->kind != TC_EX_INDEX || y->kind != TC_EX_INDEX || x->address.nterm || y->address.nterm) return;
+  if (x->kind != TC_EX_INDEX || y->kind != TC_EX_INDEX || x->address.nterm || y->address.nterm)
+    return;
   for (int i = 0; i < TC_MAX_AXES; i++) {
     if (!tc_dim_is(y->address.coef[i], 0)) return;
     if (tc_dim_is(x->address.coef[i], 0)) continue;
@@ -129,7 +144,8 @@ static void narrow_by_comparison(const fusion *f, const tc_kernel *k, const tc_e
   if (axis < 0) return;
   const tc_dim bound = tc_dim_sub(d, y->address.offset, x->address.offset);
   if (e->op == OP_GE) all[axis].first = tc_dim_max(d, all[axis].first, bound);
-  if (e->op == OP_LT) all[axis].last = tc_dim_min(d, all[axis].last, tc_dim_sub(d, bound, tc_dim_const(1)));
+  if (e->op == OP_LT)
+    all[axis].last = tc_dim_min(d, all[axis].last, tc_dim_sub(d, bound, tc_dim_const(1)));
 }
 
 static void narrow(const fusion *f, const tc_kernel *k, tc_val guard, places *all) {
@@ -140,7 +156,8 @@ static void narrow(const fusion *f, const tc_kernel *k, tc_val guard, places *al
 }
 
 /* Do axes that are not the fused loop stay within the `plane` elements of its point? */
-static bool stays_in_plane(const fusion *f, const site *at, const places *all, const tc_address *a, tc_dim plane) {
+static bool stays_in_plane(const fusion *f, const site *at, const places *all, const tc_address *a,
+                           tc_dim plane) {
   tc_dims *d = f->L->dims;
   const tc_nest *n = at->n;
   const tc_dim zero = tc_dim_const(0);
@@ -149,7 +166,8 @@ static bool stays_in_plane(const fusion *f, const site *at, const places *all, c
     const int chunk = chunk_of(n, i);
     if (!tc_dim_known_le(d, zero, a->coef[i])) return false;
     if (chunk >= 0) { /* counted with its chunks */
-      if (!tc_dim_same(a->coef[i], tc_dim_mul(d, a->coef[chunk], n->axis[chunk].extent))) return false;
+      if (!tc_dim_same(a->coef[i], tc_dim_mul(d, a->coef[chunk], n->axis[chunk].extent)))
+        return false;
       continue;
     }
     first = tc_dim_add(d, first, tc_dim_mul(d, a->coef[i], all[i].first));
@@ -159,15 +177,18 @@ static bool stays_in_plane(const fusion *f, const site *at, const places *all, c
          tc_dim_known_le(d, tc_dim_add(d, last, tc_dim_const(1)), plane);
 }
 
-/* Is what the nest reaches of an array that is stored at one point of the fused loop that point's? */
-static bool is_of_plane(const fusion *f, const site *at, uint32_t buffer, const tc_address *a, tc_val guard) {
+/* Is what the nest reaches of an array that is stored at one point of the fused loop that
+ * point's? */
+static bool is_of_plane(const fusion *f, const site *at, uint32_t buffer, const tc_address *a,
+                        tc_val guard) {
   const tc_buffer *b = &f->L->p->buffer[at->k->buffer[buffer]];
   places all[TC_MAX_AXES];
   tc_dim plane, step;
   for (int i = 0; i < at->n->naxis; i++) all[i] = places_of(f, at, i);
   narrow(f, at->k, guard, all);
-  return !b->layout.strided && divides(f, b->numel, f->extent, &plane) && find_step(f, at->n, at->o, a, &step) &&
-         tc_dim_same(step, plane) && stays_in_plane(f, at, all, a, plane);
+  return !b->layout.strided && divides(f, b->numel, f->extent, &plane) &&
+         find_step(f, at->n, at->o, a, &step) && tc_dim_same(step, plane) &&
+         stays_in_plane(f, at, all, a, plane);
 }
 
 static bool is_store(const tc_action *a) { return a->kind == TC_ACT_STORE; }
@@ -204,7 +225,8 @@ static bool stage_fits(const fusion *f, const site *at) {
 static bool nest_fits(const fusion *f, const tc_kernel *k, const tc_nest *n) {
   outermost o;
   bool ok = n->when == TC_ALWAYS && !n->serial && !n->nstreamed && find_outermost(f, n, &o);
-  for (uint32_t s = 0; ok && s < n->nstage; s++) ok = stage_fits(f, &(site){k, n, &n->stage[s], &o});
+  for (uint32_t s = 0; ok && s < n->nstage; s++)
+    ok = stage_fits(f, &(site){k, n, &n->stage[s], &o});
   return ok;
 }
 
@@ -243,7 +265,9 @@ static bool reads_stored(const fusion *f, const tc_kernel *k) {
 /* As many of the following kernels as read what those in front of them store. */
 static void count_kernels(fusion *f, uint32_t most) {
   f->n = 0;
-  while (f->n < most && f->n < MOST && (f->n == 0 || reads_stored(f, &f->first[f->n])) && fit(f, f->n + 1)) f->n++;
+  while (f->n < most && f->n < MOST && (f->n == 0 || reads_stored(f, &f->first[f->n])) &&
+         fit(f, f->n + 1))
+    f->n++;
   if (f->n) fit(f, f->n);
 }
 
@@ -298,7 +322,8 @@ static uint32_t argument(maker *m, uint32_t buffer) {
 
 static tc_val moved(const maker *m, tc_val v) { return (tc_val){m->moved[v.id]}; }
 
-/* What the axes that are the fused loop add to an address: by its variable, or by each axis's part of it. */
+/* What the axes that are the fused loop add to an address: by its variable, or by each axis's part
+ * of it. */
 static tc_dim at_point(const maker *m, const tc_address *a) {
   tc_dims *d = m->f->L->dims;
   tc_dim step, inner = tc_dim_const(1), sum = tc_dim_const(0);
@@ -316,7 +341,8 @@ static void move_address(const maker *m, tc_address *a, bool scratch) {
   lo *L = m->f->L;
   const int gone = m->o.axes ? m->o.axes : m->o.chunk >= 0;
   if (!scratch) a->offset = tc_dim_add(L->dims, a->offset, at_point(m, a));
-  for (int i = 0; i < TC_MAX_AXES; i++) a->coef[i] = i + gone < TC_MAX_AXES ? a->coef[i + gone] : tc_dim_const(0);
+  for (int i = 0; i < TC_MAX_AXES; i++)
+    a->coef[i] = i + gone < TC_MAX_AXES ? a->coef[i + gone] : tc_dim_const(0);
   for (int t = 0; t < a->nterm; t++) a->term[t].value = moved(m, a->term[t].value);
 }
 
@@ -330,7 +356,8 @@ static void move_expr(maker *m, uint32_t id) {
   for (int i = 0; i < 3; i++) e.in[i] = moved(m, e.in[i]);
   e.guard = moved(m, e.guard);
   if (e.kind == TC_EX_LOAD) e.buffer = argument(m, e.buffer);
-  if (tc_expr_has_address(&e)) move_address(m, &e.address, e.kind == TC_EX_LOAD && is_scratch(m, e.buffer));
+  if (tc_expr_has_address(&e))
+    move_address(m, &e.address, e.kind == TC_EX_LOAD && is_scratch(m, e.buffer));
   k->expr = lo_grow(m->f->L, m->f->L->arena, k->expr, &m->croom, k->nexpr, sizeof *k->expr);
   k->expr[k->nexpr] = e;
   m->moved[id] = k->nexpr++;
@@ -347,10 +374,12 @@ static void move_action(maker *m, tc_action *a) {
 }
 
 static void move_axes(const maker *m, tc_nest *n) {
-  static const char *const name[TC_MAX_AXES] = {"i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "y"};
+  static const char *const name[TC_MAX_AXES] = {"i", "j", "k", "l", "m", "n", "o", "p",
+                                                "q", "r", "s", "t", "u", "v", "w", "y"};
   const int gone = m->o.axes ? m->o.axes : m->o.chunk >= 0;
   if (!m->o.axes && m->o.chunk < 0) n->axis[0].extent = m->o.rest;
-  if (m->o.chunk >= 0) n->axis[m->o.chunk] = (tc_axis){.extent = m->o.rest, .of = -1, .total = tc_dim_const(0)};
+  if (m->o.chunk >= 0)
+    n->axis[m->o.chunk] = (tc_axis){.extent = m->o.rest, .of = -1, .total = tc_dim_const(0)};
   for (int i = gone; i < n->naxis; i++) {
     n->axis[i - gone] = n->axis[i];
     n->axis[i - gone].name = name[i - gone];
@@ -389,7 +418,9 @@ static bool is_named_elsewhere(const fusion *f, uint32_t buffer) {
   const tc_program *p = f->L->p;
   for (uint32_t k = 0; k < p->nkernel; k++)
     for (uint32_t i = 0; i < p->kernel[k].nbuffer; i++)
-      if (p->kernel[k].buffer[i] == buffer && (&p->kernel[k] < f->first || &p->kernel[k] >= f->first + f->n)) return true;
+      if (p->kernel[k].buffer[i] == buffer &&
+          (&p->kernel[k] < f->first || &p->kernel[k] >= f->first + f->n))
+        return true;
   return false;
 }
 
@@ -428,9 +459,11 @@ static void make_private(const fusion *f) {
 static uint32_t find_symbol(lo *L) {
   char name[24] = "plane";
   uint32_t sym;
-  for (int i = 0; tc_dim_find_sym(L->dims, name, &sym) && tc_dims_sym(L->dims, sym)->input != TC_SYM_OWN; i++)
+  for (int i = 0;
+       tc_dim_find_sym(L->dims, name, &sym) && tc_dims_sym(L->dims, sym)->input != TC_SYM_OWN; i++)
     snprintf(name, sizeof name, "plane%d", i);
-  if (tc_dim_bad(tc_dim_sym(L->dims, name, 0, INT64_MAX, 1)) || !tc_dim_find_sym(L->dims, name, &sym))
+  if (tc_dim_bad(tc_dim_sym(L->dims, name, 0, INT64_MAX, 1)) ||
+      !tc_dim_find_sym(L->dims, name, &sym))
     lo_fail(L, (tc_loc){0}, "out of memory");
   tc_dims_sym(L->dims, sym)->input = TC_SYM_OWN;
   return sym;

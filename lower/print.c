@@ -129,7 +129,8 @@ static void put_expr(const printer *r, const tc_expr *e) {
     if (e->guard.id) tc_putf(r->out, " where %%%u", e->guard.id);
     break;
   case TC_EX_OP:
-    tc_putf(r->out, "%s%s", tc_op_get(e->op)->text, e->reproducible ? " reproducible" : ""), put_operands(r, e);
+    tc_putf(r->out, "%s%s", tc_op_get(e->op)->text, e->reproducible ? " reproducible" : ""),
+        put_operands(r, e);
     break;
   case TC_EX_CAST: tc_put(r->out, "cast"), put_operands(r, e); break;
   case TC_EX_ROUND:
@@ -173,8 +174,10 @@ static void put_action(printer *r, const tc_action *a, int indent) {
     if (a->guard.id) tc_putf(r->out, " where %%%u", a->guard.id);
   } else {
     const tc_reducer_info *info = tc_reducer_get(a->reducer);
-    for (int i = 0; i < info->n; i++) tc_putf(r->out, "%s#%u", i ? ", " : "", a->index + (uint32_t)i);
-    tc_putf(r->out, " = %s%s %%%u", a->kind == TC_ACT_SCAN ? "running " : "", info->text, a->value.id);
+    for (int i = 0; i < info->n; i++)
+      tc_putf(r->out, "%s#%u", i ? ", " : "", a->index + (uint32_t)i);
+    tc_putf(r->out, " = %s%s %%%u", a->kind == TC_ACT_SCAN ? "running " : "", info->text,
+            a->value.id);
     for (int i = 1; i < info->n; i++) tc_putf(r->out, ", %%%u", a->further[i - 1].id);
     if (a->term.id) tc_putf(r->out, " of terms %%%u", a->term.id);
     tc_putf(r->out, " : %s", tc_dtype_text(a->dtype));
@@ -187,7 +190,8 @@ static void put_known(printer *r, const tc_stage *s, int indent) {
   if (!s->skip_if.id) return;
   put_value(r, s->skip_if, indent);
   put_value(r, s->skip_value, indent);
-  tc_putf(r->out, "%*s#%u = %%%u where %%%u", indent, "", s->action[0].index, s->skip_value.id, s->skip_if.id);
+  tc_putf(r->out, "%*s#%u = %%%u where %%%u", indent, "", s->action[0].index, s->skip_value.id,
+          s->skip_if.id);
   if (s->skip_points) tc_putf(r->out, ", from %lld points on", (long long)s->skip_points);
   tc_put(r->out, ", else\n");
 }
@@ -227,8 +231,8 @@ static void put_when(const printer *r, const tc_nest *n) {
   if (n->when == TC_ALWAYS) return;
   tc_putf(r->out, "  where %s (", when[n->when]);
   put_dim(r, n->elements), tc_put(r->out, " elements, ");
-  put_dim(r, n->results), tc_putf(r->out, " results, whole up to %lld or from %lld)", (long long)n->whole,
-                                         (long long)n->many);
+  put_dim(r, n->results), tc_putf(r->out, " results, whole up to %lld or from %lld)",
+                                  (long long)n->whole, (long long)n->many);
 }
 
 static void put_nest(printer *r, const tc_nest *n) {
@@ -272,7 +276,8 @@ static void put_row_stage(printer *r, const char *name, const tc_stage *s) {
   for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->action[a], 6);
 }
 
-/* The rest of the line: their axes; the inner products, what the first one's rows are reduced to, and what that becomes. */
+/* The rest of the line: their axes; the inner products, what the first one's rows are reduced to,
+ * and what that becomes. */
 static void put_inner(printer *r, const tc_mm_loop *m) {
   tc_put(r->out, "  inner");
   for (int i = 0; i < m->inner.n; i++) put_axis(r, &m->axis[tc_mm_deep(m, i)], m->axis);
@@ -329,7 +334,8 @@ static void put_bases(const printer *r, const tc_kernel *k) {
 
 /* In whose launch it runs, and the sizes that are its own. */
 static void put_siblings(const printer *r, const tc_kernel *k) {
-  if (k->sibling) tc_put(r->out, k->joins ? "  in the launch in front\n" : "  the first of a launch\n");
+  if (k->sibling)
+    tc_put(r->out, k->joins ? "  in the launch in front\n" : "  the first of a launch\n");
   for (uint32_t i = 0; i < k->nsize; i++) {
     tc_putf(r->out, "  %s is ", tc_dims_sym(r->dims, k->size[i].sym)->name);
     put_dim(r, k->size[i].value);
@@ -375,7 +381,8 @@ static void put_kernel(printer *r, const tc_kernel *k) {
   for (uint32_t n = 0; n < k->nnest; n++) put_nest(r, &k->nest[n]);
   if (k->kind == TC_KERNEL_MATMUL) put_matmul(r, &k->mm);
   if (k->kind == TC_KERNEL_SORT) put_sort(r, &k->sort);
-  if (k->kind == TC_KERNEL_CALL) tc_putf(r->out, "  calls a function of the program%s\n", k->effect ? " for its effect" : "");
+  if (k->kind == TC_KERNEL_CALL)
+    tc_putf(r->out, "  calls a function of the program%s\n", k->effect ? " for its effect" : "");
   free(r->done);
 }
 

@@ -1,9 +1,9 @@
-/* product_sizes.c - products that are equal but for arrays and sizes get one text: the sizes in which they differ are
- * arguments.  A compiler of kernels for GPUs takes a second for a product, and their inner loops are the same whether
- * sizes are known or not.
+/* product_sizes.c - products that are equal but for arrays and sizes get one text: the sizes in
+ * which they differ are arguments.  A compiler of kernels for GPUs takes a second for a product,
+ * and their inner loops are the same whether sizes are known or not.
  *
- * Sizes differ only where nothing is decided by them: between numbers that are larger than any tile, and that the same
- * vectors divide. */
+ * Sizes differ only where nothing is decided by them: between numbers that are larger than any
+ * tile, and that the same vectors divide. */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -50,18 +50,21 @@ static bool is_plain(const tc_kernel *k) {
   return k->kind == TC_KERNEL_MATMUL && !k->mm.npart && !tc_mm_is_chain(&k->mm) && !k->nsize;
 }
 
-static bool alike(const tc_program *p, const tc_kernel *a, const sizes *x, const tc_kernel *b, const sizes *y) {
+static bool alike(const tc_program *p, const tc_kernel *a, const sizes *x, const tc_kernel *b,
+                  const sizes *y) {
   const tc_mm_loop *v = &a->mm, *w = &b->mm;
-  bool ok = a->nexpr == b->nexpr && a->nbuffer == b->nbuffer && x->n == y->n && v->nbatch == w->nbatch &&
-            v->operand == w->operand && v->acc == w->acc && v->a.id == w->a.id && v->b.id == w->b.id &&
-            v->product == w->product && v->costly == w->costly && lo_alike_buffers(p, a, b) &&
+  bool ok = a->nexpr == b->nexpr && a->nbuffer == b->nbuffer && x->n == y->n &&
+            v->nbatch == w->nbatch && v->operand == w->operand && v->acc == w->acc &&
+            v->a.id == w->a.id && v->b.id == w->b.id && v->product == w->product &&
+            v->costly == w->costly && lo_alike_buffers(p, a, b) &&
             lo_alike_stage(&v->epilogue, &w->epilogue);
   for (uint32_t i = 1; ok && i < a->nexpr; i++) ok = lo_alike_expr(&a->expr[i], &b->expr[i], false);
   for (uint32_t i = 0; ok && i < x->n; i++) ok = may_differ(x->at[i], y->at[i]);
   return ok;
 }
 
-/* requires: kernels as they will be printed, and memory that is planned.  keeps: what they compute. */
+/* requires: kernels as they will be printed, and memory that is planned.  keeps: what they
+ * compute. */
 void lo_share_product_sizes(lo *L) {
   tc_program *p = L->p;
   sizes *size = lo_alloc(L, L->scratch, (p->nkernel + 1) * sizeof *size);

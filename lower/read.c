@@ -1,5 +1,5 @@
-/* read.c - the loop IR from text (tc_program_read): a line at a time, each of which opens something or belongs to
- * what is open. */
+/* read.c - the loop IR from text (tc_program_read): a line at a time, each of which opens something
+ * or belongs to what is open. */
 #include "lower/read.h"
 
 #include <string.h>
@@ -33,7 +33,8 @@ static bool open_kernel(lo_reader *r) {
   if (!lo_close_head(r) || !close_kernel(r)) return false;
   if (!lo_room(r, &p->kernel, p->nkernel, sizeof *p->kernel)) return false;
   tc_kernel *k = r->k = &p->kernel[p->nkernel++];
-  *k = (tc_kernel){.name = lo_read_word(r), .flops = tc_dim_const(0), .bytes = tc_dim_const(0), .nexpr = 1};
+  *k = (tc_kernel){
+      .name = lo_read_word(r), .flops = tc_dim_const(0), .bytes = tc_dim_const(0), .nexpr = 1};
   k->loc = (tc_loc){.line = r->line, .col = 1};
   k->expr = lo_make(r, sizeof *k->expr);
   for (uint32_t i = 0; i < p->nbuffer; i++) r->argument[i] = 0, r->base[i] = tc_dim_const(0);
@@ -54,7 +55,8 @@ static bool read_sibling(lo_reader *r, bool joins) {
 /* "x from element 4" */
 static bool read_base(lo_reader *r) {
   uint32_t buffer;
-  return lo_read_label(r, ' ', &buffer) && tc_words_expect(&r->w, "from element") && lo_read_dim(r, &r->base[buffer]);
+  return lo_read_label(r, ' ', &buffer) && tc_words_expect(&r->w, "from element") &&
+         lo_read_dim(r, &r->base[buffer]);
 }
 
 /* "own0 is N" */
@@ -62,7 +64,8 @@ static bool read_own_size(lo_reader *r) {
   tc_kernel *k = r->k;
   tc_own_size s;
   const char *name = lo_read_word(r);
-  if (!name || !tc_dim_find_sym(r->dims, name, &s.sym) || tc_dims_sym(r->dims, s.sym)->input != TC_SYM_OWN)
+  if (!name || !tc_dim_find_sym(r->dims, name, &s.sym) ||
+      tc_dims_sym(r->dims, s.sym)->input != TC_SYM_OWN)
     return tc_words_fail(&r->w, "kernels have no size %s of their own", name ? name : "");
   if (!tc_words_expect(&r->w, "is") || !lo_read_dim(r, &s.value)) return false;
   if (!lo_room(r, &k->size, k->nsize, sizeof *k->size)) return false;
@@ -74,14 +77,17 @@ static bool read_own_size(lo_reader *r) {
 static bool read_outer_loop(lo_reader *r) {
   tc_outer_loop *o = &r->k->outer;
   const char *name = lo_read_word(r);
-  if (!name || !tc_dim_find_sym(r->dims, name, &o->sym) || tc_dims_sym(r->dims, o->sym)->input != TC_SYM_OWN)
+  if (!name || !tc_dim_find_sym(r->dims, name, &o->sym) ||
+      tc_dims_sym(r->dims, o->sym)->input != TC_SYM_OWN)
     return tc_words_fail(&r->w, "kernels have no size %s of their own", name ? name : "");
   o->fused = true;
   return tc_words_expect(&r->w, "<") && lo_read_dim(r, &o->extent);
 }
 
 /* "  NAME from element .." and "  NAME is ..", which may be any name. */
-static bool is_base(const lo_reader *r) { return !strstr(r->w.at, " = ") && strstr(r->w.at, " from element "); }
+static bool is_base(const lo_reader *r) {
+  return !strstr(r->w.at, " = ") && strstr(r->w.at, " from element ");
+}
 
 static bool is_own_size(const lo_reader *r) {
   tc_words next = r->w;
@@ -154,7 +160,8 @@ static bool read_end(lo_reader *r) {
   if (!r->p) return tc_words_fail(&r->w, "no program");
   if (!lo_close_head(r) || !close_kernel(r)) return false;
   if (r->kernels < 0 || r->kernels == r->p->nkernel) return true;
-  return tc_words_fail(&r->w, "%lld kernels are announced, and %u there", (long long)r->kernels, r->p->nkernel);
+  return tc_words_fail(&r->w, "%lld kernels are announced, and %u there", (long long)r->kernels,
+                       r->p->nkernel);
 }
 
 static bool read_lines(lo_reader *r, const char *text) {
@@ -169,7 +176,8 @@ static bool read_lines(lo_reader *r, const char *text) {
     r->w.at = line.text;
     ok = !line.failed || tc_words_fail(&r->w, "out of memory");
     if (ok && !tc_words_end(&r->w))
-      ok = read_line(r) && (tc_words_end(&r->w) || tc_words_fail(&r->w, "unexpected \"%.20s\"", r->w.at));
+      ok = read_line(r) &&
+           (tc_words_end(&r->w) || tc_words_fail(&r->w, "unexpected \"%.20s\"", r->w.at));
   }
   r->w.at = "";
   ok = ok && read_end(r);
@@ -187,7 +195,8 @@ static bool verify(lo_reader *r) {
 tc_program *tc_program_read(const char *text, tc_diag *diag) {
   lo_reader r = {.diag = diag, .length = strlen(text)};
   bool ok = read_lines(&r, text);
-  if (!ok) tc_report(diag, TC_ERROR, (tc_loc){.line = r.line, .col = 1}, "line %u: %s", r.line, r.w.error);
+  if (!ok)
+    tc_report(diag, TC_ERROR, (tc_loc){.line = r.line, .col = 1}, "line %u: %s", r.line, r.w.error);
   if (ok && verify(&r)) return r.p;
   tc_graph *g = r.p ? r.p->graph : NULL;
   tc_program_free(r.p);

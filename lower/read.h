@@ -58,11 +58,13 @@ typedef struct lo_reader {
 
 /* read_words.c.  Memory of the program. */
 void *lo_make(lo_reader *r, size_t bytes);
-bool lo_room(lo_reader *r, void *items, uint32_t n, size_t size); /* of item n behind the n of *items */
+/* of item n behind the n of *items */
+bool lo_room(lo_reader *r, void *items, uint32_t n, size_t size);
 
 bool lo_read_count(lo_reader *r, int64_t end, const char *what, uint32_t *out); /* below `end` */
 bool lo_read_dim(lo_reader *r, tc_dim *d); /* behind the head: of symbols that it has */
-bool lo_read_label(lo_reader *r, char end, uint32_t *buffer); /* that `end` follows; a space: or nothing */
+/* that `end` follows; a space: or nothing */
+bool lo_read_label(lo_reader *r, char end, uint32_t *buffer);
 const char *lo_read_word(lo_reader *r); /* letters, digits and _; NULL: false */
 
 /* read_head.c */
@@ -88,7 +90,8 @@ bool lo_open_epilogue(lo_reader *r);
 bool lo_close_product(lo_reader *r);
 
 /* read_value.c */
-uint32_t lo_argument(lo_reader *r, uint32_t buffer); /* its index in the kernel's list; UINT32_MAX: no memory */
+/* its index in the kernel's list; UINT32_MAX: no memory */
+uint32_t lo_argument(lo_reader *r, uint32_t buffer);
 bool lo_read_value(lo_reader *r);                    /* behind "%" */
 bool lo_read_operand(lo_reader *r, tc_val *v);       /* that is defined */
 bool lo_read_result(lo_reader *r);                   /* behind "#" */

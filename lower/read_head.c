@@ -1,5 +1,6 @@
-/* read_head.c - what stands in front of the kernels of a text: sizes, scalars, buffers.  A graph that has its
- * inputs, and zeros for its results, stands for the one that the program was made of. */
+/* read_head.c - what stands in front of the kernels of a text: sizes, scalars, buffers.  A graph
+ * that has its inputs, and zeros for its results, stands for the one that the program was made
+ * of. */
 #include "lower/read.h"
 
 #include <string.h>
@@ -52,7 +53,8 @@ bool lo_read_program(lo_reader *r) {
   if (!tc_words_accept(w, ":")) return true;
   if (!tc_words_int(w, &r->kernels) || !tc_words_expect(w, "kernels")) return false;
   if (tc_words_accept_word(w, "in") &&
-      (!lo_read_count(r, UINT32_MAX, "number of launches", &launches) || !tc_words_expect(w, "launch")))
+      (!lo_read_count(r, UINT32_MAX, "number of launches", &launches) ||
+       !tc_words_expect(w, "launch")))
     return false;
   tc_words_accept_word(w, "es");
   if (!tc_words_accept(w, ",")) return true;
@@ -95,7 +97,8 @@ static bool read_unread(lo_reader *r) {
   uint32_t index;
   lo_input in = {.there = true};
   return tc_words_expect(&r->w, "input") && lo_read_count(r, (int64_t)r->length, "input", &index) &&
-         read_name(r, &in.name) && tc_words_type(&r->w, r->dims, &in.type) && add_input(r, index, &in);
+         read_name(r, &in.name) && tc_words_type(&r->w, r->dims, &in.type) &&
+         add_input(r, index, &in);
 }
 
 /* "STRIDE per BLOCK by WITHIN" for each axis. */
@@ -107,7 +110,8 @@ static bool read_layout(lo_reader *r, tc_buffer *b) {
     if (i && !tc_words_expect(&r->w, ",")) return false;
     if (!lo_read_dim(r, &x->stride)) return false;
     if (!tc_words_accept_word(&r->w, "per")) continue;
-    if (!tc_words_int(&r->w, &x->block) || !tc_words_expect(&r->w, "by") || !lo_read_dim(r, &x->within))
+    if (!tc_words_int(&r->w, &x->block) || !tc_words_expect(&r->w, "by") ||
+        !lo_read_dim(r, &x->within))
       return false;
     if (x->block < 2 || tc_dim_bad(tc_dim_const(x->block)))
       return tc_words_fail(&r->w, "no block has %lld elements", (long long)x->block);
@@ -118,7 +122,8 @@ static bool read_layout(lo_reader *r, tc_buffer *b) {
 /* Inputs that versions name may have their lines later. */
 static bool note_version(lo_reader *r) {
   const uint32_t n = r->nversion;
-  if (!lo_room(r, &r->version, n, sizeof *r->version) || !lo_room(r, &r->of, n, sizeof *r->of)) return false;
+  if (!lo_room(r, &r->version, n, sizeof *r->version) || !lo_room(r, &r->of, n, sizeof *r->of))
+    return false;
   const char *const end = strstr(r->w.at, " is unchanged");
   if (!end) return tc_words_fail(&r->w, "expected 'is unchanged'");
   tc_words_skip(&r->w);
@@ -144,7 +149,8 @@ static bool read_kind(lo_reader *r, tc_buffer *b) {
     b->kind = (tc_buf_kind)i;
     return i > TC_BUF_OUTPUT || lo_read_count(r, (int64_t)r->length, kind[i], &b->index);
   }
-  return tc_words_fail(&r->w, "expected input, output, arena, local, kept or private before \"%.20s\"", start);
+  return tc_words_fail(
+      &r->w, "expected input, output, arena, local, kept or private before \"%.20s\"", start);
 }
 
 static bool read_buffer(lo_reader *r) {
@@ -154,9 +160,11 @@ static bool read_buffer(lo_reader *r) {
   uint32_t number;
   if (!lo_read_count(r, INT32_MAX, "number of a buffer", &number)) return false;
   if (number != n) return tc_words_fail(w, "expected buffer %u", n);
-  if (!read_kind(r, &b) || !read_name(r, &b.name) || !tc_words_type(w, r->dims, &b.type)) return false;
+  if (!read_kind(r, &b) || !read_name(r, &b.name) || !tc_words_type(w, r->dims, &b.type))
+    return false;
   b.dtype = (tc_dtype)b.type.dtype;
-  if (b.kind == TC_BUF_ARENA && (!tc_words_expect(w, "at") || !lo_read_dim(r, &b.offset))) return false;
+  if (b.kind == TC_BUF_ARENA && (!tc_words_expect(w, "at") || !lo_read_dim(r, &b.offset)))
+    return false;
   if (tc_words_accept_word(w, "layout") && !read_layout(r, &b)) return false;
   b.numel = tc_layout_numel(r->dims, &b.type, &b.layout);
   if (tc_dim_bad(b.numel)) return tc_words_fail(w, "elements of the layout share places");
@@ -180,11 +188,13 @@ static bool read_scalar(lo_reader *r) {
   tc_graph *g = r->p->graph;
   uint32_t number;
   scalar s;
-  if (r->ninput || r->p->nconstant) return tc_words_fail(&r->w, "scalars stand in front of constants and buffers");
-  if (!lo_read_count(r, (int64_t)r->length, "scalar", &number) || !tc_words_dtype(&r->w, &s.dtype) ||
-      !read_name(r, &s.name))
+  if (r->ninput || r->p->nconstant)
+    return tc_words_fail(&r->w, "scalars stand in front of constants and buffers");
+  if (!lo_read_count(r, (int64_t)r->length, "scalar", &number) ||
+      !tc_words_dtype(&r->w, &s.dtype) || !read_name(r, &s.name))
     return false;
-  if (number != tc_graph_scalar_count(g)) return tc_words_fail(&r->w, "expected scalar %u", tc_graph_scalar_count(g));
+  if (number != tc_graph_scalar_count(g))
+    return tc_words_fail(&r->w, "expected scalar %u", tc_graph_scalar_count(g));
   if (s.dtype != TC_F64 && s.dtype != TC_I64) return tc_words_fail(&r->w, "scalars are f64 or i64");
   return tc_graph_scalar(g, s.name, s.dtype, (tc_loc){.line = r->line, .col = 1}).id ||
          tc_words_fail(&r->w, "out of memory");
@@ -291,7 +301,8 @@ static bool find_version(lo_reader *r, uint32_t v) {
     p->buffer[r->version[v]].version = p->buffer[i].index;
     return true;
   }
-  return tc_words_fail(&r->w, "buffer %u depends on '%s', which is no input", r->version[v], r->of[v]);
+  return tc_words_fail(&r->w, "buffer %u depends on '%s', which is no input", r->version[v],
+                       r->of[v]);
 }
 
 /* The inputs whose pitches are among the sizes. */
@@ -299,7 +310,8 @@ static void mark_pitched(lo_reader *r) {
   for (uint32_t i = 0; i < tc_dims_sym_count(r->dims); i++) {
     const tc_sym *s = tc_dims_sym(r->dims, i);
     for (uint32_t b = 0; s->pitch && b < r->p->nbuffer; b++)
-      if (r->p->buffer[b].kind == TC_BUF_INPUT && r->p->buffer[b].index == (uint32_t)s->input) r->p->buffer[b].pitched = true;
+      if (r->p->buffer[b].kind == TC_BUF_INPUT && r->p->buffer[b].index == (uint32_t)s->input)
+        r->p->buffer[b].pitched = true;
   }
 }
 

@@ -24,7 +24,8 @@ static bool read_axis(lo_reader *r, axes *a) {
   tc_axis *x = &a->axis[a->n];
   *x = (tc_axis){.name = lo_read_word(r), .of = -1, .total = tc_dim_const(0)};
   if (!x->name) return false;
-  if (find_axis(a->axis, a->n, x->name) >= 0) return tc_words_fail(&r->w, "two axes are %s", x->name);
+  if (find_axis(a->axis, a->n, x->name) >= 0)
+    return tc_words_fail(&r->w, "two axes are %s", x->name);
   if (!tc_words_expect(&r->w, "<") || !lo_read_dim(r, &x->extent)) return false;
   a->of[a->n++] = NULL;
   return true;
@@ -34,14 +35,16 @@ static bool read_axis(lo_reader *r, axes *a) {
 static bool read_chunk(lo_reader *r, axes *a) {
   if (!tc_words_accept(&r->w, "(")) return true;
   if (!tc_words_expect(&r->w, "chunk") || !(a->of[a->n - 1] = lo_read_word(r))) return false;
-  return tc_words_expect(&r->w, "of") && lo_read_dim(r, &a->axis[a->n - 1].total) && tc_words_expect(&r->w, ")");
+  return tc_words_expect(&r->w, "of") && lo_read_dim(r, &a->axis[a->n - 1].total) &&
+         tc_words_expect(&r->w, ")");
 }
 
 static bool find_chunks(lo_reader *r, axes *a) {
   for (int i = 0; i < a->n; i++) {
     if (!a->of[i]) continue;
     a->axis[i].of = find_axis(a->axis, a->n, a->of[i]);
-    if (a->axis[i].of < 0 || a->axis[i].of == i) return tc_words_fail(&r->w, "there is no axis %s", a->of[i]);
+    if (a->axis[i].of < 0 || a->axis[i].of == i)
+      return tc_words_fail(&r->w, "there is no axis %s", a->of[i]);
   }
   return true;
 }
@@ -87,9 +90,10 @@ static bool read_when(lo_reader *r, tc_nest *n) {
   if (!tc_words_accept_word(&r->w, "where")) return true;
   n->when = tc_words_accept_word(&r->w, "cut") ? TC_WHERE_CUT : TC_WHERE_WHOLE;
   if (n->when == TC_WHERE_WHOLE && !tc_words_expect(&r->w, "whole")) return false;
-  return tc_words_expect(&r->w, "(") && lo_read_dim(r, &n->elements) && tc_words_expect(&r->w, "elements,") &&
-         lo_read_dim(r, &n->results) && tc_words_expect(&r->w, "results, whole up to") &&
-         tc_words_int(&r->w, &n->whole) && tc_words_expect(&r->w, "or from") && tc_words_int(&r->w, &n->many) &&
+  return tc_words_expect(&r->w, "(") && lo_read_dim(r, &n->elements) &&
+         tc_words_expect(&r->w, "elements,") && lo_read_dim(r, &n->results) &&
+         tc_words_expect(&r->w, "results, whole up to") && tc_words_int(&r->w, &n->whole) &&
+         tc_words_expect(&r->w, "or from") && tc_words_int(&r->w, &n->many) &&
          tc_words_expect(&r->w, ")");
 }
 
@@ -105,7 +109,8 @@ static tc_dim points_of(lo_reader *r, const tc_nest *n, uint32_t set) {
   for (int i = 0; i < n->naxis; i++)
     if (set >> i & 1 && n->axis[i].of >= 0) cut |= 1u << n->axis[i].of;
   for (int i = 0; i < n->naxis; i++)
-    if ((set & ~cut) >> i & 1) points = product(r, points, n->axis[i].of >= 0 ? n->axis[i].total : n->axis[i].extent);
+    if ((set & ~cut) >> i & 1)
+      points = product(r, points, n->axis[i].of >= 0 ? n->axis[i].total : n->axis[i].extent);
   return points;
 }
 
@@ -116,10 +121,12 @@ static bool close_stage(lo_reader *r) {
   if (!s) return true;
   if (!s->naction) return tc_words_fail(&r->w, "the stage in front of this line does nothing");
   if (s->if_skipped && r->nalike != s->naction)
-    return tc_words_fail(&r->w, "the stage in front of this line has %u actions, and %u", s->naction, r->nalike);
+    return tc_words_fail(&r->w, "the stage in front of this line has %u actions, and %u",
+                         s->naction, r->nalike);
   if (!s->skip_if.id) return true;
   if (s->naction != 1 || s->action->kind != TC_ACT_REDUCE || s->action->index != r->known)
-    return tc_words_fail(&r->w, "the stage in front of this line reduces to something else than #%u", r->known);
+    return tc_words_fail(
+        &r->w, "the stage in front of this line reduces to something else than #%u", r->known);
   s->points = points_of(r, r->nest, s->axes);
   return true;
 }
@@ -130,7 +137,8 @@ bool lo_close_nest(lo_reader *r) {
   r->nest = NULL;
   if (!n) return true;
   if (!n->nstage) return tc_words_fail(&r->w, "the nest in front of this line has no stage");
-  if (r->streamed && !n->nstreamed) return tc_words_fail(&r->w, "no stage for rows that are not kept");
+  if (r->streamed && !n->nstreamed)
+    return tc_words_fail(&r->w, "no stage for rows that are not kept");
   if (tc_dim_bad(n->work)) /* an operation for each value */
     n->work = product(r, points_of(r, n, (1u << n->naxis) - 1), tc_dim_const(1 + r->nvalue));
   return true;
@@ -164,13 +172,15 @@ bool lo_open_stage(lo_reader *r) {
   if (!close_stage(r)) return false;
   if (!n) return tc_words_fail(&r->w, "a stage of no nest");
   const uint32_t number = tc_nest_stages(n);
-  if (!lo_room(r, &n->stage, number, sizeof *n->stage) || !tc_words_expect(&r->w, "{")) return false;
+  if (!lo_room(r, &n->stage, number, sizeof *n->stage) || !tc_words_expect(&r->w, "{"))
+    return false;
   n->stage[number] = (tc_stage){0};
   while (!tc_words_accept(&r->w, "}")) {
     const char *name = lo_read_word(r);
     if (!name) return false;
     const int axis = find_axis(n->axis, n->naxis, name);
-    if (axis < n->nparallel) return tc_words_fail(&r->w, "the nest has no sequential axis %s", name);
+    if (axis < n->nparallel)
+      return tc_words_fail(&r->w, "the nest has no sequential axis %s", name);
     n->stage[number].axes |= 1u << axis;
     if (axis == n->vector && !read_interval(r, &n->stage[number])) return false;
   }
@@ -181,7 +191,8 @@ bool lo_open_stage(lo_reader *r) {
   return true;
 }
 
-/* "or, where rows are not kept": the stages that follow; "or, where the stage of #2 was skipped": the actions. */
+/* "or, where rows are not kept": the stages that follow; "or, where the stage of #2 was skipped":
+ * the actions. */
 bool lo_open_variant(lo_reader *r) {
   tc_words *w = &r->w;
   if (!r->nest) return tc_words_fail(w, "a variant of no nest");
@@ -192,7 +203,8 @@ bool lo_open_variant(lo_reader *r) {
   }
   tc_stage *s = r->stage;
   if (!s || !s->naction || s->if_skipped) return tc_words_fail(w, "other actions of no stage");
-  if (!tc_words_expect(w, "the stage of #") || !lo_read_count(r, INT32_MAX, "result", &s->skipped)) return false;
+  if (!tc_words_expect(w, "the stage of #") || !lo_read_count(r, INT32_MAX, "result", &s->skipped))
+    return false;
   s->if_skipped = lo_make(r, s->naction * sizeof *s->if_skipped);
   return s->if_skipped && tc_words_expect(w, "was skipped");
 }
@@ -212,7 +224,8 @@ static bool read_parts(lo_reader *r, axes *part, int whole) {
 /* Batch axes, m, n, k, and behind them the parts of all. */
 static bool join_axes(lo_reader *r, tc_mm_loop *m, const axes *whole, const axes *part) {
   if (whole->n < 3) return tc_words_fail(&r->w, "a product has axes m, n and k");
-  if (whole->n + part->n > TC_MAX_AXES) return tc_words_fail(&r->w, "there are %d axes at most", TC_MAX_AXES);
+  if (whole->n + part->n > TC_MAX_AXES)
+    return tc_words_fail(&r->w, "there are %d axes at most", TC_MAX_AXES);
   m->nbatch = whole->n - 3;
   m->npart = part->n;
   for (int i = 0; i < part->n; i++) {
@@ -233,9 +246,11 @@ bool lo_read_sort(lo_reader *r) {
   tc_kernel *k = r->k;
   tc_sort_loop *s = &k->sort;
   uint32_t to, from;
-  if (k->nnest || k->kind != TC_KERNEL_NESTS) return tc_words_fail(&r->w, "a kernel is nests, a product or a sort");
+  if (k->nnest || k->kind != TC_KERNEL_NESTS)
+    return tc_words_fail(&r->w, "a kernel is nests, a product or a sort");
   k->kind = TC_KERNEL_SORT;
-  if (!lo_read_label(r, ' ', &to) || !tc_words_expect(&r->w, "of") || !lo_read_label(r, ' ', &from)) return false;
+  if (!lo_read_label(r, ' ', &to) || !tc_words_expect(&r->w, "of") || !lo_read_label(r, ' ', &from))
+    return false;
   if (lo_argument(r, to) == UINT32_MAX || lo_argument(r, from) == UINT32_MAX) return false;
   s->dtype = r->p->buffer[from].dtype;
   const bool ok = read_named_dim(r, "outer", &s->outer) && read_named_dim(r, "n", &s->n) &&
@@ -250,7 +265,8 @@ bool lo_open_product(lo_reader *r) {
   tc_axis parts[TC_MAX_AXES];
   axes whole = {.axis = m->axis}, part = {.axis = parts};
   if (!lo_close_nest(r)) return false;
-  if (k->nnest || k->kind == TC_KERNEL_MATMUL) return tc_words_fail(&r->w, "a kernel is nests, or one product");
+  if (k->nnest || k->kind == TC_KERNEL_MATMUL)
+    return tc_words_fail(&r->w, "a kernel is nests, or one product");
   k->kind = TC_KERNEL_MATMUL;
   if (!tc_words_dtype(&r->w, &m->operand)) return false;
   if (m->operand == TC_BOOL) return tc_words_fail(&r->w, "no product is of bool");
@@ -262,7 +278,8 @@ bool lo_open_product(lo_reader *r) {
   r->beside = false;
   if (r->inner && part.n) return tc_words_fail(&r->w, "axes of a chain have no parts");
   for (m->inner.n = r->opened = 0; !tc_words_end(&r->w); m->inner.n++) {
-    if (m->inner.n == TC_MM_INNERS) return tc_words_fail(&r->w, "a chain has %d inner products at most", TC_MM_INNERS);
+    if (m->inner.n == TC_MM_INNERS)
+      return tc_words_fail(&r->w, "a chain has %d inner products at most", TC_MM_INNERS);
     if (!read_axis(r, &whole)) return false;
   }
   r->axis = m->axis;
@@ -277,7 +294,8 @@ bool lo_read_factors(lo_reader *r) {
   if (r->inner && i < 0) return tc_words_fail(&r->w, "operands of no product");
   tc_val *a = r->inner ? &m->inner.a[i] : r->beside ? &m->beside.a : &m->a;
   tc_val *b = r->inner ? &m->inner.b[i] : r->beside ? &m->beside.b : &m->b;
-  if (r->k->kind != TC_KERNEL_MATMUL || a->id) return tc_words_fail(&r->w, "operands of no product");
+  if (r->k->kind != TC_KERNEL_MATMUL || a->id)
+    return tc_words_fail(&r->w, "operands of no product");
   return tc_words_expect(&r->w, "%") && lo_read_count(r, (int64_t)r->length, "value", &a->id) &&
          tc_words_expect(&r->w, "b %") && lo_read_count(r, (int64_t)r->length, "value", &b->id);
 }
@@ -304,7 +322,8 @@ bool lo_open_rows(lo_reader *r) {
 
 bool lo_open_finish(lo_reader *r) {
   tc_mm_inner_products *m = &r->k->mm.inner;
-  if (!has_inner(r) || r->stage != &m->rows || !m->rows.naction) return tc_words_fail(&r->w, "there are no rows to finish");
+  if (!has_inner(r) || r->stage != &m->rows || !m->rows.naction)
+    return tc_words_fail(&r->w, "there are no rows to finish");
   r->stage = &m->finish;
   return true;
 }
@@ -335,7 +354,8 @@ bool lo_read_room(lo_reader *r) {
 }
 
 bool lo_open_epilogue(lo_reader *r) {
-  if (r->k->kind != TC_KERNEL_MATMUL || r->stage) return tc_words_fail(&r->w, "an epilogue of no product");
+  if (r->k->kind != TC_KERNEL_MATMUL || r->stage)
+    return tc_words_fail(&r->w, "an epilogue of no product");
   r->stage = &r->k->mm.epilogue;
   return true;
 }
@@ -348,11 +368,14 @@ bool lo_close_product(lo_reader *r) {
   tc_kernel *k = r->k;
   const tc_mm_inner_products *in = &k->mm.inner;
   bool defined = is_defined(k, k->mm.a) && is_defined(k, k->mm.b);
-  for (int i = 0; i < in->n; i++) defined = defined && is_defined(k, in->a[i]) && is_defined(k, in->b[i]);
-  if (r->beside) defined = defined && is_defined(k, k->mm.beside.a) && is_defined(k, k->mm.beside.b);
+  for (int i = 0; i < in->n; i++)
+    defined = defined && is_defined(k, in->a[i]) && is_defined(k, in->b[i]);
+  if (r->beside)
+    defined = defined && is_defined(k, k->mm.beside.a) && is_defined(k, k->mm.beside.b);
   if (!defined)
     return tc_words_fail(&r->w, "an operand of the product in front of this line is not defined");
-  if (!k->mm.epilogue.naction) return tc_words_fail(&r->w, "the product in front of this line has no epilogue");
+  if (!k->mm.epilogue.naction)
+    return tc_words_fail(&r->w, "the product in front of this line has no epilogue");
   uint8_t *of_product = lo_make(r, k->nexpr);
   if (!of_product) return false;
   k->mm.costly = tc_costly_epilogue(k, of_product);

@@ -39,7 +39,8 @@ static bool read_symbol(lo_reader *r, const char *name, size_t n, tc_dim *d) {
   tc_putn(&text, name, n);
   const bool known = n && text.text && tc_dim_find_sym(r->dims, text.text, &sym);
   tc_buf_free(&text);
-  if (!known) return tc_words_fail(&r->w, "no axis or size has the name \"%.*s\"", n ? (int)n : 20, name);
+  if (!known)
+    return tc_words_fail(&r->w, "no axis or size has the name \"%.*s\"", n ? (int)n : 20, name);
   *d = tc_dim_norm(r->dims, tc_dims_sym_dim(r->dims, sym));
   return true;
 }
@@ -137,7 +138,8 @@ static bool read_random(lo_reader *r, tc_expr *e) {
   e->kind = TC_EX_RANDOM;
   e->storage = TC_DTYPE_COUNT; /* that of the value */
   if (!is_next(r, '%') && !tc_words_dtype(&r->w, &e->storage)) return false;
-  return lo_read_operand(r, &e->in[0]) && tc_words_expect(&r->w, "at") && read_address(r, &e->address);
+  return lo_read_operand(r, &e->in[0]) && tc_words_expect(&r->w, "at") &&
+         read_address(r, &e->address);
 }
 
 static bool read_operands(lo_reader *r, tc_expr *e) {
@@ -226,7 +228,8 @@ static bool read_constant(lo_reader *r, tc_expr *e, const char *number) {
   tc_words w = {.at = number};
   const bool is_float = tc_dtype_is_float(e->dtype);
   const bool ok = is_float ? tc_words_number(&w, &e->f) : tc_words_int(&w, &e->i);
-  if (ok && (*w.at == ' ' || *w.at == ':') && (is_float || tc_dtype_wrap(e->dtype, e->i) == e->i)) return true;
+  if (ok && (*w.at == ' ' || *w.at == ':') && (is_float || tc_dtype_wrap(e->dtype, e->i) == e->i))
+    return true;
   return tc_words_fail(&r->w, "no number of type %s: \"%.20s\"", tc_dtype_text(e->dtype), number);
 }
 
@@ -254,7 +257,9 @@ bool lo_read_value(lo_reader *r) {
   tc_expr e = {.loc = {.line = r->line, .col = 1}};
   const char *number = NULL;
   uint32_t id;
-  if (!lo_read_count(r, (int64_t)r->length, "number of a value", &id) || !tc_words_expect(&r->w, "=")) return false;
+  if (!lo_read_count(r, (int64_t)r->length, "number of a value", &id) ||
+      !tc_words_expect(&r->w, "="))
+    return false;
   if (!id || (id < r->k->nexpr && r->k->expr[id].kind != TC_EX_NONE))
     return tc_words_fail(&r->w, "%%%u is defined already", id);
   if (!read_what(r, &e, &number) || !read_type(r, &e, number) || !make_room(r, id)) return false;
@@ -269,7 +274,8 @@ bool lo_read_value(lo_reader *r) {
 static bool add_action(lo_reader *r, const tc_action *a) {
   tc_stage *s = r->stage;
   if (s->if_skipped) {
-    if (r->nalike == s->naction) return tc_words_fail(&r->w, "the stage has %u actions otherwise", s->naction);
+    if (r->nalike == s->naction)
+      return tc_words_fail(&r->w, "the stage has %u actions otherwise", s->naction);
     s->if_skipped[r->nalike++] = *a;
     return true;
   }
@@ -280,11 +286,13 @@ static bool add_action(lo_reader *r, const tc_action *a) {
 
 bool lo_read_store(lo_reader *r, tc_act_kind kind) {
   tc_action a = {.kind = kind};
-  if (!read_place(r, &a.buffer, &a.address) || !lo_read_operand(r, &a.value) || !read_guard(r, &a.guard))
+  if (!read_place(r, &a.buffer, &a.address) || !lo_read_operand(r, &a.value) ||
+      !read_guard(r, &a.guard))
     return false;
   const tc_dtype d = r->p->buffer[r->k->buffer[a.buffer]].dtype, is = r->k->expr[a.value.id].dtype;
   a.dtype = computed(d);
-  if (is != a.dtype) return tc_words_fail(&r->w, "%s is stored to %s", tc_dtype_text(is), tc_dtype_text(d));
+  if (is != a.dtype)
+    return tc_words_fail(&r->w, "%s is stored to %s", tc_dtype_text(is), tc_dtype_text(d));
   return add_action(r, &a);
 }
 
@@ -308,7 +316,8 @@ static bool read_combined(lo_reader *r, tc_action *a, int results) {
   if (!lo_read_operand(r, &a->value)) return false;
   for (int i = 1; i < results; i++)
     if (!tc_words_expect(&r->w, ",") || !lo_read_operand(r, &a->further[i - 1])) return false;
-  if (tc_words_accept_word(&r->w, "of") && (!tc_words_expect(&r->w, "terms") || !lo_read_operand(r, &a->term)))
+  if (tc_words_accept_word(&r->w, "of") &&
+      (!tc_words_expect(&r->w, "terms") || !lo_read_operand(r, &a->term)))
     return false;
   return tc_words_expect(&r->w, ":") && tc_words_dtype(&r->w, &a->dtype);
 }
@@ -317,12 +326,15 @@ static bool read_combined(lo_reader *r, tc_action *a, int results) {
 static bool read_known(lo_reader *r, uint32_t result) {
   tc_stage *s = r->stage;
   uint32_t points = 0;
-  if (s->naction || s->skip_if.id) return tc_words_fail(&r->w, "what is known stands in front of the stage's action");
-  if (!lo_read_operand(r, &s->skip_value) || !tc_words_expect(&r->w, "where") || !lo_read_operand(r, &s->skip_if))
+  if (s->naction || s->skip_if.id)
+    return tc_words_fail(&r->w, "what is known stands in front of the stage's action");
+  if (!lo_read_operand(r, &s->skip_value) || !tc_words_expect(&r->w, "where") ||
+      !lo_read_operand(r, &s->skip_if))
     return false;
   if (!tc_words_expect(&r->w, ",")) return false;
   if (tc_words_accept_word(&r->w, "from") &&
-      (!lo_read_count(r, INT32_MAX, "number of points", &points) || !tc_words_expect(&r->w, "points on,")))
+      (!lo_read_count(r, INT32_MAX, "number of points", &points) ||
+       !tc_words_expect(&r->w, "points on,")))
     return false;
   s->skip_points = points;
   r->known = result;
@@ -331,7 +343,8 @@ static bool read_known(lo_reader *r, uint32_t result) {
 
 static bool read_serves(lo_reader *r, tc_action *a) {
   if (!tc_words_accept_word(&r->w, "serves")) return true;
-  if (!tc_words_expect(&r->w, "#") || !lo_read_count(r, INT32_MAX, "result", &a->serves)) return false;
+  if (!tc_words_expect(&r->w, "#") || !lo_read_count(r, INT32_MAX, "result", &a->serves))
+    return false;
   a->serves++;
   return true;
 }
@@ -340,16 +353,20 @@ bool lo_read_result(lo_reader *r) {
   tc_action a = {0};
   uint32_t next;
   int n = 1;
-  if (!r->nest && !r->inner) return tc_words_fail(&r->w, "a product is all that an epilogue reduces");
-  if (!r->nest && (r->stage != &r->k->mm.inner.rows || r->stage->naction)) return tc_words_fail(&r->w, "rows of a chain are reduced once");
+  if (!r->nest && !r->inner)
+    return tc_words_fail(&r->w, "a product is all that an epilogue reduces");
+  if (!r->nest && (r->stage != &r->k->mm.inner.rows || r->stage->naction))
+    return tc_words_fail(&r->w, "rows of a chain are reduced once");
   if (!lo_read_count(r, INT32_MAX, "result", &a.index)) return false;
   for (; n < TC_MAX_ACCUMULATORS && tc_words_accept(&r->w, ","); n++) {
     if (!tc_words_expect(&r->w, "#") || !lo_read_count(r, INT32_MAX, "result", &next)) return false;
-    if (next != a.index + (uint32_t)n) return tc_words_fail(&r->w, "results of a reduction follow each other");
+    if (next != a.index + (uint32_t)n)
+      return tc_words_fail(&r->w, "results of a reduction follow each other");
   }
   if (!tc_words_expect(&r->w, "=")) return false;
   if (is_next(r, '%') && !r->nest) return tc_words_fail(&r->w, "rows of a chain are reduced");
-  if (is_next(r, '%')) return n == 1 ? read_known(r, a.index) : tc_words_fail(&r->w, "one result is known");
+  if (is_next(r, '%'))
+    return n == 1 ? read_known(r, a.index) : tc_words_fail(&r->w, "one result is known");
   if (!read_combined(r, &a, n) || !read_serves(r, &a) || !add_action(r, &a)) return false;
   if (r->nest && r->nest->nresult < a.index + (uint32_t)n) r->nest->nresult = a.index + (uint32_t)n;
   return true;

@@ -1,5 +1,5 @@
-/* reduction.c - the columns of the table of reductions as expressions: what combining two tuples, and lifting an
- * element, means to printers, to lowering and to an interpreter. */
+/* reduction.c - the columns of the table of reductions as expressions: what combining two tuples,
+ * and lifting an element, means to printers, to lowering and to an interpreter. */
 #include "lower/loop.h"
 
 #include <ctype.h>
@@ -91,13 +91,15 @@ static tc_val read_name(reader *r, const char *name, size_t length) {
   const int n = tc_reducer_get(r->reducer)->n;
   const bool of_element = r->column == LIFT || r->column == TERM;
   tc_val v = {0};
-  if (is_name(name, length, "LOWEST") || is_name(name, length, "HIGHEST")) return end_of_finite(r, *name == 'H');
+  if (is_name(name, length, "LOWEST") || is_name(name, length, "HIGHEST"))
+    return end_of_finite(r, *name == 'H');
   if (of_element && is_name(name, length, "x")) return take(r, 0, r->element);
   if (r->column == LATER && is_name(name, length, "x")) return take(r, 2, r->element);
   if (r->column == LIFT && is_name(name, length, "i")) return take(r, 1, TC_I64);
   if (length == 2 && r->column == COMBINE) v = read_accumulator(r, name, 'a', n, 0);
   if (length == 2 && r->column == COMBINE && !v.id) v = read_accumulator(r, name, 'b', n, n);
-  if (length == 2 && (r->column == RESCALE || r->column == LATER)) v = read_accumulator(r, name, 'a', 1, 0);
+  if (length == 2 && (r->column == RESCALE || r->column == LATER))
+    v = read_accumulator(r, name, 'a', 1, 0);
   if (length == 2 && r->column >= LATER && !v.id) v = read_accumulator(r, name, 'r', 1, 1);
   r->ok = r->ok && v.id;
   return v;
@@ -139,13 +141,17 @@ static tc_val read_value(reader *r) {
   r->ok = r->ok && accept(r, ')') && op && op->expr && n >= op->min_in && n <= op->max_in;
   if (!r->ok) return (tc_val){0};
   e.dtype = type_of(&r->rule->kernel, &e);
-  e.reproducible = r->column == TERM && e.op == OP_SUB; /* what x was when it joined accumulator 0 */
+  /* what x was when it joined accumulator 0 */
+  e.reproducible = r->column == TERM && e.op == OP_SUB;
   return add(r, &e);
 }
 
 static const char *text_of(const tc_accumulator *a, column c) {
-  const char *const text[] = {
-      [LIFT] = a->lift, [COMBINE] = a->combine, [LATER] = a->later, [TERM] = a->term, [RESCALE] = a->rescale};
+  const char *const text[] = {[LIFT] = a->lift,
+                              [COMBINE] = a->combine,
+                              [LATER] = a->later,
+                              [TERM] = a->term,
+                              [RESCALE] = a->rescale};
   return text[c];
 }
 

@@ -1,9 +1,9 @@
-/* siblings.c - kernels that are equal but for their arrays, sizes and numbers, and do not wait for each other, are
- * run by one launch: the updates of an optimiser, of hundreds of parameters.
+/* siblings.c - kernels that are equal but for their arrays, sizes and numbers, and do not wait for
+ * each other, are run by one launch: the updates of an optimiser, of hundreds of parameters.
  *
- * In the order in which kernels were made, each one joins the last launch of its form, where that comes
- * behind all that it waits for; else it begins a new launch.  Kernels only move forwards, past others that
- * they do not meet:
+ * In the order in which kernels were made, each one joins the last launch of its form, where that
+ * comes behind all that it waits for; else it begins a new launch.  Kernels only move forwards,
+ * past others that they do not meet:
  *
  *   arrays    behind the last launch that stores to what it names, and that names what it stores to;
  *   memory    what stores to the workspace does not move, for memory is planned; it joins the launch in
@@ -26,16 +26,17 @@ static bool alike_address(const tc_address *a, const tc_address *b) {
   bool ok = a->nterm == b->nterm && alike_step(a->offset, b->offset);
   for (int i = 0; ok && i < TC_MAX_AXES; i++) ok = alike_step(a->coef[i], b->coef[i]);
   for (int t = 0; ok && t < a->nterm; t++)
-    ok = a->term[t].value.id == b->term[t].value.id && alike_step(a->term[t].stride, b->term[t].stride) &&
+    ok = a->term[t].value.id == b->term[t].value.id &&
+         alike_step(a->term[t].stride, b->term[t].stride) &&
          alike_step(a->term[t].bound, b->term[t].bound) && a->term[t].free == b->term[t].free;
   return ok;
 }
 
 /* number: the expression of either may be an argument. */
 bool lo_alike_expr(const tc_expr *a, const tc_expr *b, bool number) {
-  bool ok = a->kind == b->kind && a->op == b->op && a->dtype == b->dtype && a->storage == b->storage &&
-            a->guard.id == b->guard.id && a->buffer == b->buffer && a->index == b->index &&
-            a->reproducible == b->reproducible && a->i == b->i;
+  bool ok = a->kind == b->kind && a->op == b->op && a->dtype == b->dtype &&
+            a->storage == b->storage && a->guard.id == b->guard.id && a->buffer == b->buffer &&
+            a->index == b->index && a->reproducible == b->reproducible && a->i == b->i;
   for (int i = 0; i < 3; i++) ok = ok && a->in[i].id == b->in[i].id;
   ok = ok && (number || !memcmp(&a->f, &b->f, sizeof a->f));
   if (ok && a->kind == TC_EX_DIM) ok = alike_step(a->dim, b->dim);
@@ -49,14 +50,16 @@ static bool alike_action(const tc_action *a, const tc_action *b) {
             a->guard.id == b->guard.id && a->term.id == b->term.id && a->buffer == b->buffer &&
             a->index == b->index && a->dtype == b->dtype && a->serves == b->serves;
   for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) ok = ok && a->further[i].id == b->further[i].id;
-  if (ok && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD)) ok = alike_address(&a->address, &b->address);
+  if (ok && (a->kind == TC_ACT_STORE || a->kind == TC_ACT_ADD))
+    ok = alike_address(&a->address, &b->address);
   return ok;
 }
 
 bool lo_alike_stage(const tc_stage *a, const tc_stage *b) {
-  bool ok = a->axes == b->axes && a->interval == b->interval && a->naction == b->naction && a->skip_if.id == b->skip_if.id &&
-            a->skip_value.id == b->skip_value.id && a->skip_points == b->skip_points &&
-            !a->if_skipped == !b->if_skipped && a->skipped == b->skipped;
+  bool ok = a->axes == b->axes && a->interval == b->interval && a->naction == b->naction &&
+            a->skip_if.id == b->skip_if.id && a->skip_value.id == b->skip_value.id &&
+            a->skip_points == b->skip_points && !a->if_skipped == !b->if_skipped &&
+            a->skipped == b->skipped;
   if (ok && a->interval) ok = alike_step(a->first, b->first) && alike_step(a->end, b->end);
   for (uint32_t i = 0; ok && i < a->naction; i++) {
     ok = alike_action(&a->action[i], &b->action[i]);
@@ -67,9 +70,11 @@ bool lo_alike_stage(const tc_stage *a, const tc_stage *b) {
 
 static bool alike_nest(const tc_nest *a, const tc_nest *b) {
   bool ok = a->naxis == b->naxis && a->nparallel == b->nparallel && a->nstage == b->nstage &&
-            a->nstreamed == b->nstreamed && a->nresult == b->nresult && a->vector == b->vector && a->when == b->when;
+            a->nstreamed == b->nstreamed && a->nresult == b->nresult && a->vector == b->vector &&
+            a->when == b->when;
   for (int i = 0; ok && i < a->naxis; i++) ok = a->axis[i].of == b->axis[i].of;
-  for (uint32_t s = 0; ok && s < tc_nest_stages(a); s++) ok = lo_alike_stage(&a->stage[s], &b->stage[s]);
+  for (uint32_t s = 0; ok && s < tc_nest_stages(a); s++)
+    ok = lo_alike_stage(&a->stage[s], &b->stage[s]);
   return ok;
 }
 
@@ -80,7 +85,8 @@ bool lo_alike_buffers(const tc_program *p, const tc_kernel *a, const tc_kernel *
     if (x->kind != y->kind || x->dtype != y->dtype || x->written != y->written) return false;
     for (uint32_t j = 0; x->kind == TC_BUF_ARENA && j < i; j++) {
       const tc_buffer *v = &p->buffer[a->buffer[j]], *w = &p->buffer[b->buffer[j]];
-      if (v->kind == TC_BUF_ARENA && tc_dim_same(v->offset, x->offset) != tc_dim_same(w->offset, y->offset))
+      if (v->kind == TC_BUF_ARENA &&
+          tc_dim_same(v->offset, x->offset) != tc_dim_same(w->offset, y->offset))
         return false;
     }
   }
@@ -90,7 +96,8 @@ bool lo_alike_buffers(const tc_program *p, const tc_kernel *a, const tc_kernel *
 static uint64_t hash_of(const tc_kernel *k) {
   uint64_t h = (uint64_t)k->nexpr << 32 | k->nbuffer;
   for (uint32_t i = 1; i < k->nexpr; i++) {
-    const int64_t parts[] = {k->expr[i].kind, k->expr[i].op, k->expr[i].dtype, k->expr[i].buffer, k->expr[i].in[0].id};
+    const int64_t parts[] = {k->expr[i].kind, k->expr[i].op, k->expr[i].dtype, k->expr[i].buffer,
+                             k->expr[i].in[0].id};
     h = tc_hash(parts, sizeof parts, h);
   }
   return h;
@@ -120,7 +127,8 @@ typedef struct joiner {
   uint32_t *next;   /* kernel -> the next one of its launch; 0: none */
   tc_kernel *form;     /* per kernel that can join: canonical */
   const bool **number; /* ... and its expressions that may be arguments; NULL: none */
-  int32_t *named, *stored; /* per program buffer: the last launch that names it, that stores to it */
+  /* per program buffer: the last launch that names it, that stores to it */
+  int32_t *named, *stored;
   int32_t failing, effect; /* the last launch that may fail, that has an effect */
 } joiner;
 
@@ -128,7 +136,9 @@ static bool is_pointwise(const tc_nest *n) { return n->nstage == 1 && !n->nresul
 
 static bool can_join(const joiner *x, const tc_kernel *k) {
   const bool pointwise = x->L->target->siblings == TC_SIBLINGS_POINTWISE;
-  if (k->kind != TC_KERNEL_NESTS || k->outer.fused || k->nnest != 1 || k->nest->serial || k->nest->when != TC_ALWAYS) return false;
+  if (k->kind != TC_KERNEL_NESTS || k->outer.fused || k->nnest != 1 || k->nest->serial ||
+      k->nest->when != TC_ALWAYS)
+    return false;
   if (pointwise && !is_pointwise(k->nest)) return false;
   for (uint32_t i = 0; i < k->nbuffer; i++) {
     const tc_buf_kind kind = x->p->buffer[k->buffer[i]].kind;
@@ -139,7 +149,8 @@ static bool can_join(const joiner *x, const tc_kernel *k) {
 
 static bool alike(const joiner *x, uint32_t i, uint32_t j) {
   const tc_kernel *a = &x->form[i], *b = &x->form[j];
-  if (a->nexpr != b->nexpr || a->nbuffer != b->nbuffer || !lo_alike_buffers(x->p, a, b) || !alike_nest(a->nest, b->nest))
+  if (a->nexpr != b->nexpr || a->nbuffer != b->nbuffer || !lo_alike_buffers(x->p, a, b) ||
+      !alike_nest(a->nest, b->nest))
     return false;
   for (uint32_t v = 1; v < a->nexpr; v++) {
     const bool number = x->number[i] && x->number[j] && x->number[i][v] && x->number[j][v];
@@ -151,10 +162,12 @@ static bool alike(const joiner *x, uint32_t i, uint32_t j) {
 static bool may_fail(const tc_kernel *k) {
   bool any = k->kind == TC_KERNEL_CALL && !k->effect;
   for (uint32_t i = 1; i < k->nexpr; i++)
-    any |= (k->expr[i].kind == TC_EX_LOAD || k->expr[i].kind == TC_EX_INDEX) && tc_address_is_checked(&k->expr[i].address);
+    any |= (k->expr[i].kind == TC_EX_LOAD || k->expr[i].kind == TC_EX_INDEX) &&
+           tc_address_is_checked(&k->expr[i].address);
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < k->nest[n].nstage; s++)
-      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++) any |= tc_address_is_checked(&k->nest[n].stage[s].action[a].address);
+      for (uint32_t a = 0; a < k->nest[n].stage[s].naction; a++)
+        any |= tc_address_is_checked(&k->nest[n].stage[s].action[a].address);
   return any;
 }
 
@@ -188,7 +201,8 @@ static void note(joiner *x, const tc_kernel *k, int32_t at) {
   if (k->effect) x->effect = at;
 }
 
-/* Has the workspace that k stores to, or that some sibling does, another array of theirs in the same place? */
+/* Has the workspace that k stores to, or that some sibling does, another array of theirs in the
+ * same place? */
 static bool meets(const joiner *x, const launch *l, const tc_kernel *k) {
   if (!stores_to(x, k, TC_BUF_ARENA)) return false;
   for (uint32_t at = l->first, more = l->count; more-- > 0; at = x->next[at])
@@ -258,7 +272,8 @@ static joiner begin(lo *L) {
 static void share_numbers(const joiner *x, tc_kernel *k, uint32_t n) {
   for (uint32_t i = 1; i < k->nexpr; i++) {
     bool differ = false;
-    for (uint32_t j = 1; j < n; j++) differ |= memcmp(&k[j].expr[i].f, &k->expr[i].f, sizeof k->expr[i].f) != 0;
+    for (uint32_t j = 1; j < n; j++)
+      differ |= memcmp(&k[j].expr[i].f, &k->expr[i].f, sizeof k->expr[i].f) != 0;
     for (uint32_t j = 0; differ && j < n; j++) lo_make_argument(x->L, &k[j].expr[i]);
   }
 }
@@ -272,7 +287,8 @@ static void finish(joiner *x, tc_kernel *k, uint32_t n) {
   lo_own_sizes(x->L, k, n);
 }
 
-/* requires: kernels as they will be printed, and memory that is planned.  keeps: what they compute. */
+/* requires: kernels as they will be printed, and memory that is planned.  keeps: what they
+ * compute. */
 void lo_join_siblings(lo *L) {
   tc_program *p = L->p;
   if (p->nkernel < 2) return;

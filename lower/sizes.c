@@ -1,7 +1,7 @@
 /* sizes.c - sizes in which siblings differ become symbols, of which each has a value of its own.
  *
- * Sizes that differ in the same way are one symbol.  A symbol is known to be what all its values are known
- * to be. */
+ * Sizes that differ in the same way are one symbol.  A symbol is known to be what all its values
+ * are known to be. */
 #include "lower/lowering.h"
 
 #include <stdio.h>
@@ -66,7 +66,9 @@ typedef struct table { /* size[i * n + j]: size i of sibling j */
 } table;
 
 /* Of products, sizes of buffers too: whether those are small is asked in front of them. */
-static uint32_t buffer_sizes(const tc_kernel *k) { return k->kind == TC_KERNEL_MATMUL ? k->nbuffer : 0; }
+static uint32_t buffer_sizes(const tc_kernel *k) {
+  return k->kind == TC_KERNEL_MATMUL ? k->nbuffer : 0;
+}
 
 static void note_buffers(table *t, const tc_kernel *k) {
   for (uint32_t i = 0; i < buffer_sizes(k); i++)
@@ -125,7 +127,8 @@ static tc_dim new_symbol(lo *L, const tc_dim *size, uint32_t n) {
   do snprintf(name, sizeof name, "own%u", number++);
   while (tc_dim_find_sym(L->dims, name, &known));
   const tc_dim d = tc_dim_sym(L->dims, name, least, most, multiple ? multiple : 1);
-  if (tc_dim_bad(d) || !tc_dim_find_sym(L->dims, name, &known)) lo_fail(L, (tc_loc){0}, "out of memory");
+  if (tc_dim_bad(d) || !tc_dim_find_sym(L->dims, name, &known))
+    lo_fail(L, (tc_loc){0}, "out of memory");
   tc_dims_sym(L->dims, known)->input = TC_SYM_OWN;
   return d;
 }
@@ -174,6 +177,7 @@ tc_dim tc_kernel_numel(const tc_kernel *k, const tc_program *p, uint32_t i) {
 
 tc_dim tc_kernel_size(const tc_kernel *k, const tc_program *p, tc_dim d) {
   for (uint32_t i = 0; i < k->nsize; i++)
-    if (tc_dim_same(k->size[i].value, d)) return tc_dims_sym_dim(tc_graph_dims(p->graph), k->size[i].sym);
+    if (tc_dim_same(k->size[i].value, d))
+      return tc_dims_sym_dim(tc_graph_dims(p->graph), k->size[i].sym);
   return d;
 }

@@ -1,7 +1,7 @@
-/* traffic.c - how many bytes a kernel moves at least, for reports: every element that it reads, once,
- * and every one that it writes, once; what it wrote itself is at hand.  Of an array those are as many as
- * the points of the axes that move through it, of each of the places where it is accessed, and no more
- * than it has. */
+/* traffic.c - how many bytes a kernel moves at least, for reports: every element that it reads,
+ * once, and every one that it writes, once; what it wrote itself is at hand.  Of an array those are
+ * as many as the points of the axes that move through it, of each of the places where it is
+ * accessed, and no more than it has. */
 #include "lower/lowering.h"
 
 typedef struct access {
@@ -20,8 +20,8 @@ typedef struct traffic {
   uint32_t nseen, cseen;
 } traffic;
 
-/* Points of the axes that an address depends on; of all where data decides.  Chunks and the axis over
- * their number are one axis. */
+/* Points of the axes that an address depends on; of all where data decides.  Chunks and the axis
+ * over their number are one axis. */
 static tc_dim points(const traffic *t, const tc_address *a) {
   tc_dim n = t->k->outer.fused ? t->k->outer.extent : tc_dim_const(1);
   uint32_t chunked = 0;
@@ -95,7 +95,8 @@ static void follow_kernel(traffic *t) {
   follow(t, k->mm.a, done);
   follow(t, k->mm.b, done);
   if (tc_mm_has_beside(&k->mm)) follow(t, k->mm.beside.a, done), follow(t, k->mm.beside.b, done);
-  for (int i = 0; i < k->mm.inner.n; i++) follow(t, k->mm.inner.a[i], done), follow(t, k->mm.inner.b[i], done);
+  for (int i = 0; i < k->mm.inner.n; i++)
+    follow(t, k->mm.inner.a[i], done), follow(t, k->mm.inner.b[i], done);
   follow_stage(t, &k->mm.inner.rows, done);
   follow_stage(t, &k->mm.inner.finish, done);
   follow_stage(t, &k->mm.epilogue, done);

@@ -21,7 +21,8 @@ static void check_address(lo_checker *c, const tc_address *a, uint32_t user) {
   }
   for (int t = 0; t < a->nterm; t++) {
     check_operand(c, a->term[t].value, user, "index operand");
-    if (!a->term[t].free && tc_dim_bad(a->term[t].bound)) lo_wrong(c, "expression %u: bound exceeds 64 bits", user);
+    if (!a->term[t].free && tc_dim_bad(a->term[t].bound))
+      lo_wrong(c, "expression %u: bound exceeds 64 bits", user);
     if (c->ok && value_type(c, a->term[t].value) != TC_I64)
       lo_wrong(c, "expression %u: index operand is not i64", user);
   }
@@ -91,7 +92,8 @@ static void check_reduction(lo_checker *c, const tc_action *a, bool *set) {
     if (a->further[i - 1].id) lo_wrong(c, "%s has %d accumulators", info->text, info->n);
   if (!a->term.id) return;
   check_operand(c, a->term, c->k->nexpr, "term");
-  if (a->kind != TC_ACT_REDUCE || !tc_reducer_has_terms(a->reducer)) lo_wrong(c, "%s has no terms", info->text);
+  if (a->kind != TC_ACT_REDUCE || !tc_reducer_has_terms(a->reducer))
+    lo_wrong(c, "%s has no terms", info->text);
   if (c->ok && value_type(c, a->term) != tc_accumulator_dtype(a->reducer, 1, a->dtype))
     lo_wrong(c, "terms of %s are of another type", info->text);
 }
@@ -121,10 +123,12 @@ static void check_known(lo_checker *c, const tc_stage *s) {
   if (!s->skip_if.id && !s->skip_value.id) return;
   check_operand(c, s->skip_if, end, "condition of a stage");
   check_operand(c, s->skip_value, end, "replacement of a stage");
-  if (s->naction != 1 || s->action[0].kind != TC_ACT_REDUCE) lo_wrong(c, "a stage that may be skipped acts");
+  if (s->naction != 1 || s->action[0].kind != TC_ACT_REDUCE)
+    lo_wrong(c, "a stage that may be skipped acts");
   if (!c->ok) return;
   if (value_type(c, s->skip_if) != TC_BOOL) lo_wrong(c, "the condition of a stage is no bool");
-  if (value_type(c, s->skip_value) != s->action[0].dtype) lo_wrong(c, "a skipped stage has a value of another type");
+  if (value_type(c, s->skip_value) != s->action[0].dtype)
+    lo_wrong(c, "a skipped stage has a value of another type");
 }
 
 /* Stores the same things in the same places. */
@@ -142,7 +146,8 @@ static void check_alike(lo_checker *c, const tc_stage *s) {
 static void check_axes(lo_checker *c, const tc_axis *axis, int n) {
   for (int i = 0; i < n; i++) {
     if (tc_dim_bad(axis[i].extent)) lo_wrong(c, "axis %d exceeds 64 bits", i);
-    if (axis[i].of >= n || axis[i].of == i) lo_wrong(c, "axis %d is a part of axis %d", i, axis[i].of);
+    if (axis[i].of >= n || axis[i].of == i)
+      lo_wrong(c, "axis %d is a part of axis %d", i, axis[i].of);
   }
 }
 
@@ -150,8 +155,10 @@ static void check_axes(lo_checker *c, const tc_axis *axis, int n) {
 static void check_interval(lo_checker *c, const tc_nest *n, const tc_stage *s) {
   c->stage = s->interval ? s : NULL;
   if (!s->interval) return;
-  if (n->vector < n->nparallel || !(s->axes >> n->vector & 1)) lo_wrong(c, "a stage over an interval does not loop over lanes");
-  if (tc_dim_bad(s->first) || tc_dim_bad(s->end)) lo_wrong(c, "an interval of an axis exceeds 64 bits");
+  if (n->vector < n->nparallel || !(s->axes >> n->vector & 1))
+    lo_wrong(c, "a stage over an interval does not loop over lanes");
+  if (tc_dim_bad(s->first) || tc_dim_bad(s->end))
+    lo_wrong(c, "an interval of an axis exceeds 64 bits");
   for (uint32_t a = 0; a < s->naction; a++)
     if (s->action[a].kind != TC_ACT_STORE && s->action[a].kind != TC_ACT_REDUCE)
       lo_wrong(c, "a stage over an interval scans, or adds up in memory");
@@ -237,12 +244,16 @@ static void check_chain(lo_checker *c, const tc_mm_loop *m) {
   for (int i = 0; i < m->inner.n; i++) check_factors(c, m, m->inner.a[i], m->inner.b[i]);
   if (tc_mm_has_beside(m)) check_factors(c, m, m->beside.a, m->beside.b);
   c->nresult = TC_MM_RESULTS;
-  if (c->ok && rows->naction == 1 && rows->action[0].kind == TC_ACT_REDUCE) check_action(c, rows->action, set);
-  for (uint32_t a = 0; c->ok && a < m->inner.finish.naction; a++) check_action(c, &m->inner.finish.action[a], NULL);
+  if (c->ok && rows->naction == 1 && rows->action[0].kind == TC_ACT_REDUCE)
+    check_action(c, rows->action, set);
+  for (uint32_t a = 0; c->ok && a < m->inner.finish.naction; a++)
+    check_action(c, &m->inner.finish.action[a], NULL);
   if (c->ok) lo_check_chain(c, m);
-  for (int i = 0; c->ok && i < m->inner.n; i++) lo_check_loads(c, rows, 1, m->inner.a[i], m->inner.b[i]);
+  for (int i = 0; c->ok && i < m->inner.n; i++)
+    lo_check_loads(c, rows, 1, m->inner.a[i], m->inner.b[i]);
   if (c->ok) lo_check_loads(c, &m->inner.finish, 1, (tc_val){0}, (tc_val){0});
-  if (c->ok && tc_mm_has_beside(m)) lo_check_loads(c, &m->inner.finish, 1, m->beside.a, m->beside.b);
+  if (c->ok && tc_mm_has_beside(m))
+    lo_check_loads(c, &m->inner.finish, 1, m->beside.a, m->beside.b);
 }
 
 static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
@@ -272,23 +283,29 @@ static void check_sort(lo_checker *c, const tc_sort_loop *s) {
   if (c->k->nbuffer != 2) lo_wrong(c, "a sort has two arrays");
   if (!c->ok) return;
   const tc_buffer *to = &c->p->buffer[c->k->buffer[0]], *from = &c->p->buffer[c->k->buffer[1]];
-  if (to->dtype != TC_I64 || from->dtype != s->dtype) lo_wrong(c, "a sort of %s", tc_dtype_text(s->dtype));
-  if (tc_dim_known_le(d, tc_dim_add(d, s->n, tc_dim_const(1)), s->k)) lo_wrong(c, "a sort gives more than it takes");
+  if (to->dtype != TC_I64 || from->dtype != s->dtype)
+    lo_wrong(c, "a sort of %s", tc_dtype_text(s->dtype));
+  if (tc_dim_known_le(d, tc_dim_add(d, s->n, tc_dim_const(1)), s->k))
+    lo_wrong(c, "a sort gives more than it takes");
   const tc_dim wanted[] = {tc_dim_mul(d, rows, s->k), tc_dim_mul(d, rows, s->n)};
-  const bool fits = tc_dim_known_eq(d, to->numel, wanted[0]) && tc_dim_known_eq(d, from->numel, wanted[1]);
-  if (!fits && !tc_dim_bad(wanted[0]) && !tc_dim_bad(wanted[1])) lo_wrong(c, "a sort of arrays of another size");
+  const bool fits =
+      tc_dim_known_eq(d, to->numel, wanted[0]) && tc_dim_known_eq(d, from->numel, wanted[1]);
+  if (!fits && !tc_dim_bad(wanted[0]) && !tc_dim_bad(wanted[1]))
+    lo_wrong(c, "a sort of arrays of another size");
 }
 
 /* Scratch between nests is of a thread that runs all of them. */
 static void check_outer_loop(lo_checker *c, const tc_kernel *k) {
   const tc_dims *d = tc_graph_dims(c->p->graph);
-  if (k->outer.fused && (k->kind != TC_KERNEL_NESTS || k->outer.sym >= tc_dims_sym_count(d) || tc_dim_bad(k->outer.extent)))
+  if (k->outer.fused && (k->kind != TC_KERNEL_NESTS || k->outer.sym >= tc_dims_sym_count(d) ||
+                         tc_dim_bad(k->outer.extent)))
     lo_wrong(c, "a fused outer loop");
   for (uint32_t i = 0; c->ok && i < k->nbuffer; i++)
     if (c->p->buffer[k->buffer[i]].kind == TC_BUF_PRIVATE && !k->outer.fused)
       lo_wrong(c, "buffer %u is private, and there is no fused outer loop", k->buffer[i]);
   for (uint32_t n = 0; c->ok && k->outer.fused && n < k->nnest; n++)
-    if (k->nest[n].serial || k->nest[n].when != TC_ALWAYS) lo_wrong(c, "a nest of a fused outer loop is serial, or one of two ways");
+    if (k->nest[n].serial || k->nest[n].when != TC_ALWAYS)
+      lo_wrong(c, "a nest of a fused outer loop is serial, or one of two ways");
 }
 
 static void check_kernel(lo_checker *c, const tc_kernel *k) {
@@ -312,6 +329,7 @@ bool tc_program_verify(const tc_program *p, char *message, size_t size) {
       lo_wrong(&c, "result %u has no buffer", i);
   for (uint32_t i = 0; i < p->nbuffer && c.ok; i++) lo_check_buffer(&c, i);
   for (uint32_t i = 0; i < p->nkernel && c.ok; i++) check_kernel(&c, &p->kernel[i]);
-  for (uint32_t i = 0; i < p->nkernel && c.ok; i = tc_launch_end(p, i)) lo_check_siblings(&c, i, tc_launch_end(p, i));
+  for (uint32_t i = 0; i < p->nkernel && c.ok; i = tc_launch_end(p, i))
+    lo_check_siblings(&c, i, tc_launch_end(p, i));
   return c.ok;
 }

@@ -12,7 +12,8 @@ typedef struct lo_checker {
   bool ok;
   const tc_axis *axis; /* of the nest or matmul at hand */
   int naxis, part; /* those from `part` on are parts of a product's axes */
-  const tc_stage *stage; /* at hand, of an interval of the vector axis; NULL: accesses are made at all of its points */
+  /* at hand, of an interval of the vector axis; NULL: accesses are made at all of its points */
+  const tc_stage *stage;
   int vector;
   uint32_t nresult;
 } lo_checker;
@@ -28,7 +29,8 @@ void lo_check_buffer(lo_checker *c, uint32_t i);
 /* Of a store or load at every point of the axes at hand: it is wrong where it leaves the buffer for
  * all sizes that there are, as far as that is known. */
 void lo_check_access(lo_checker *c, uint32_t buffer, const tc_address *a);
-/* What n stages load, and values x and y.  Of stages over an interval, only the one at hand counts. */
+/* What n stages load, and values x and y.  Of stages over an interval, only the one at hand
+ * counts. */
 void lo_check_loads(lo_checker *c, const tc_stage *stage, uint32_t n, tc_val x, tc_val y);
 /* Of the kernel at hand: what outlives a call, and what functions of the program see. */
 void lo_check_memory(lo_checker *c);

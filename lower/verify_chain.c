@@ -29,8 +29,9 @@ static int count_terms(const tc_kernel *k, tc_val v, tc_val term, const uint8_t 
 static void check_reduction(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) {
   enum { INNER = 1 << TC_MM_INNER, FIRST = 1 << TC_MM_ROWS };
   const tc_action *a = m->inner.rows.action;
-  if (m->inner.n != 1 || m->inner.rows.naction != 1 || a->kind != TC_ACT_REDUCE || !tc_reducer_has_terms(a->reducer) || !a->term.id ||
-      a->index != TC_MM_ROWS || a->dtype != m->acc)
+  if (m->inner.n != 1 || m->inner.rows.naction != 1 || a->kind != TC_ACT_REDUCE ||
+      !tc_reducer_has_terms(a->reducer) || !a->term.id || a->index != TC_MM_ROWS ||
+      a->dtype != m->acc)
     lo_wrong(c, "rows of a chain are reduced by one reduction with terms to #%d", TC_MM_ROWS);
   else if (of[a->value.id] & ~INNER || of[a->term.id] & ~(INNER | FIRST))
     lo_wrong(c, "rows of a chain are reduced of what comes later");
@@ -51,8 +52,10 @@ static void check_finish(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) 
   for (uint32_t i = 0; i < m->inner.finish.naction; i++) {
     const tc_action *a = &m->inner.finish.action[i];
     bool along = a->address.nterm > 0;
-    for (int axis = m->nbatch + 1; axis < tc_mm_axes(m); axis++) along |= !tc_dim_is(a->address.coef[axis], 0);
-    if (a->kind != TC_ACT_STORE || a->guard.id || along) lo_wrong(c, "a row of a chain ends with stores of it");
+    for (int axis = m->nbatch + 1; axis < tc_mm_axes(m); axis++)
+      along |= !tc_dim_is(a->address.coef[axis], 0);
+    if (a->kind != TC_ACT_STORE || a->guard.id || along)
+      lo_wrong(c, "a row of a chain ends with stores of it");
     else if (of[a->value.id] & ~ROWS) lo_wrong(c, "a row of a chain ends with its accumulators");
   }
 }
@@ -61,7 +64,8 @@ static void check_beside(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) 
   if (m->inner.n != TC_MM_INNERS || m->inner.rows.naction)
     lo_wrong(c, "a second product of a chain that has one inner product, or reduces rows");
   else if (of[m->beside.b.id]) lo_wrong(c, "operands of a chain are made of its results");
-  else if (of[m->beside.a.id] & ~inner_results(m)) lo_wrong(c, "operand a is made of rows that are not reduced");
+  else if (of[m->beside.a.id] & ~inner_results(m))
+    lo_wrong(c, "operand a is made of rows that are not reduced");
 }
 
 void lo_check_chain(lo_checker *c, const tc_mm_loop *m) {
@@ -75,8 +79,10 @@ void lo_check_chain(lo_checker *c, const tc_mm_loop *m) {
   for (int i = 0; i < m->inner.n; i++) operands |= of[m->inner.a[i].id] | of[m->inner.b[i].id];
   if (operands) lo_wrong(c, "operands of a chain are made of its results");
   else if (m->inner.rows.naction) check_reduction(c, m, of);
-  else if (m->inner.finish.naction) lo_wrong(c, "rows of a chain are finished that are not reduced");
-  else if (of[m->a.id] & ~inner_results(m)) lo_wrong(c, "operand a is made of rows that are not reduced");
+  else if (m->inner.finish.naction)
+    lo_wrong(c, "rows of a chain are finished that are not reduced");
+  else if (of[m->a.id] & ~inner_results(m))
+    lo_wrong(c, "operand a is made of rows that are not reduced");
   if (c->ok && tc_mm_has_beside(m)) check_beside(c, m, of);
   if (c->ok) check_finish(c, m, of);
   free(of);

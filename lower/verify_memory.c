@@ -36,17 +36,19 @@ void lo_check_buffer(lo_checker *c, uint32_t i) {
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-/* Adds what lies between the first and the last point of an axis to the first or last element.  false:
- * that is not known. */
+/* Adds what lies between the first and the last point of an axis to the first or last element.
+ * false: that is not known. */
 static bool add_axis(lo_checker *c, const tc_address *a, int i, tc_dim *first, tc_dim *last) {
   tc_dims *d = dims_of(c);
   const tc_axis *axis = &c->axis[i];
   const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1), coef = a->coef[i];
   const bool up = tc_dim_known_le(d, zero, coef), down = tc_dim_known_le(d, coef, zero);
-  const bool apart = i >= c->part && tc_dim_is(a->coef[axis->of], 0); /* a part, beside no step of the whole */
+  /* a part, beside no step of the whole */
+  const bool apart = i >= c->part && tc_dim_is(a->coef[axis->of], 0);
   if ((axis->of >= 0 && !apart) || (!up && !down)) return false;
   const bool interval = c->stage && i == c->vector;
-  const tc_dim from = interval ? c->stage->first : zero, to = tc_dim_sub(d, interval ? c->stage->end : axis->extent, one);
+  const tc_dim from = interval ? c->stage->first : zero,
+               to = tc_dim_sub(d, interval ? c->stage->end : axis->extent, one);
   if (interval && !tc_dim_known_le(d, from, to)) return false;
   *first = tc_dim_add(d, *first, tc_dim_mul(d, coef, up ? from : to));
   *last = tc_dim_add(d, *last, tc_dim_mul(d, coef, up ? to : from));
@@ -120,7 +122,8 @@ static bool has_version(const tc_buffer *b) {
   return b->kind == TC_BUF_KEPT && b->version != TC_STATE;
 }
 
-/* The KEPT buffer with a version that a stage stores to, or NULL; `other`: it stores elsewhere too. */
+/* The KEPT buffer with a version that a stage stores to, or NULL; `other`: it stores elsewhere
+ * too. */
 static const tc_buffer *kept_by(const lo_checker *c, const tc_stage *s, bool *other) {
   const tc_buffer *kept = NULL;
   for (uint32_t i = 0; i < s->naction; i++) {
@@ -151,7 +154,8 @@ static void check_arrays(lo_checker *c) {
   for (uint32_t i = 0; i < c->k->nbuffer; i++) {
     const tc_buffer *b = &c->p->buffer[c->k->buffer[i]];
     if (b->layout.strided) lo_wrong(c, "a kernel of whole arrays is passed a layout");
-    if (i == 0 && !c->k->effect && has_version(b)) lo_wrong(c, "a kernel of whole arrays makes what is kept");
+    if (i == 0 && !c->k->effect && has_version(b))
+      lo_wrong(c, "a kernel of whole arrays makes what is kept");
   }
 }
 
@@ -203,7 +207,8 @@ static void check_stores(lo_checker *c, uint32_t first, uint32_t end, uint32_t *
     for (uint32_t i = 0; i < kernel[k].nbuffer; i++) {
       const uint32_t other = by[kernel[k].buffer[i]];
       c->k = &kernel[k];
-      if (other && other != k + 1) lo_wrong(c, "waits for %s, and is in its launch", kernel[other - 1].name);
+      if (other && other != k + 1)
+        lo_wrong(c, "waits for %s, and is in its launch", kernel[other - 1].name);
     }
 }
 
@@ -214,7 +219,8 @@ void lo_check_siblings(lo_checker *c, uint32_t first, uint32_t end) {
     c->k = &kernel[k];
     if (!is_sibling(c->p, c->k, &kernel[first])) lo_wrong(c, "is in a launch of others");
     for (uint32_t j = first; j < k && stores_to_workspace(c->p, c->k); j++)
-      if (tc_kernels_meet(c->p, c->k, &kernel[j])) lo_wrong(c, "waits for %s, and is in its launch", kernel[j].name);
+      if (tc_kernels_meet(c->p, c->k, &kernel[j]))
+        lo_wrong(c, "waits for %s, and is in its launch", kernel[j].name);
   }
   uint32_t *by = calloc(c->p->nbuffer + 1u, sizeof *by);
   if (!by) lo_wrong(c, "out of memory");

@@ -1,12 +1,14 @@
-/* windows.c - windows of an array (unfold) that are read once for each result, instead of arrays of what is in them.
+/* windows.c - windows of an array (unfold) that are read once for each result, instead of arrays of
+ * what is in them.
  *
  *   max over l of (max over m of x[2 j + l, 2 k + m])          one reduction over both: there is no array of row maxima
  *   w[1, K] times x'[K, H W], x' of windows, one row a group   sum over (r, s) of w[r, s] x[j + r, k + s]: a depthwise
  *                                                              convolution, whose windows as a matrix are an array of
  *                                                              K times as many elements as x
  *
- * Both read x more often, from caches, and compute no more: of maxima a few more comparisons.  The first is for machines with
- * more arithmetic than bandwidth, the second for all that read windows without an array of them. */
+ * Both read x more often, from caches, and compute no more: of maxima a few more comparisons.  The
+ * first is for machines with more arithmetic than bandwidth, the second for all that read windows
+ * without an array of them. */
 #include "graph/decomp/decomp.h"
 #include "graph/passes/rewrite.h"
 #include "lower/lowering.h"
@@ -26,21 +28,26 @@ static bool reduces_windows(const tc_rewrite *w, const tc_node *n) {
   return x->op == OP_UNFOLD && axes.n == 1 && axes.at[0] == rank - 1 && n->type.rank == rank - 1;
 }
 
-/* n and the reduction that it is of, over windows along another axis; nothing else reads that one. */
+/* n and the reduction that it is of, over windows along another axis; nothing else reads that
+ * one. */
 static const tc_node *reduction_inside(const tc_rewrite *w, const tc_node *n) {
   if (!reduces_windows(w, n)) return NULL;
   const tc_node *outer = tc_rewrite_node(w, n->in[0]), *inside = tc_rewrite_node(w, outer->in[0]);
   if (inside->op != n->op || !reduces_windows(w, inside)) return NULL;
-  if (inside->type.dtype != n->type.dtype || w->uses[n->in[0].id] != 1 || w->uses[outer->in[0].id] != 1) return NULL;
+  if (inside->type.dtype != n->type.dtype || w->uses[n->in[0].id] != 1 ||
+      w->uses[outer->in[0].id] != 1)
+    return NULL;
   const tc_node *inner = tc_rewrite_node(w, inside->in[0]);
   const int rank = inside->type.rank;
   if (dc_axis(outer, "axis", rank) == dc_axis(inner, "axis", rank)) return NULL;
-  const tc_dim points = tc_dim_mul(tc_graph_dims(w->old), tc_attr_int(outer, "size"), tc_attr_int(inner, "size"));
+  const tc_dim points =
+      tc_dim_mul(tc_graph_dims(w->old), tc_attr_int(outer, "size"), tc_attr_int(inner, "size"));
   return is_few(points) ? inside : NULL;
 }
 
 static tc_ref unfolded(const dc *c, const tc_node *unfold, int rank, tc_ref x) {
-  const tc_dim attr[] = {tc_dim_const(dc_axis(unfold, "axis", rank)), tc_attr_int(unfold, "size"), tc_attr_int(unfold, "step")};
+  const tc_dim attr[] = {tc_dim_const(dc_axis(unfold, "axis", rank)), tc_attr_int(unfold, "size"),
+                         tc_attr_int(unfold, "step")};
   return tc_build(c->g, OP_UNFOLD, 1, &x, 3, attr, NULL, c->loc);
 }
 
@@ -48,7 +55,8 @@ static tc_ref reduced_at_once(const tc_rewrite *w, const tc_node *n, const tc_no
   const dc c = dc_begin_choice(w->g, n);
   const tc_node *outer = tc_rewrite_node(w, n->in[0]), *inner = tc_rewrite_node(w, inside->in[0]);
   const int rank = inside->type.rank;
-  const tc_ref rows = unfolded(&c, outer, rank, w->map[inner->in[0].id]), both = unfolded(&c, inner, rank, rows);
+  const tc_ref rows = unfolded(&c, outer, rank, w->map[inner->in[0].id]),
+               both = unfolded(&c, inner, rank, rows);
   const dc_axes axes = dc_last(2, rank + 2);
   return dc_reduce(&c, n->op, both, &axes, false);
 }
@@ -61,7 +69,8 @@ static bool has_windows(const tc_rewrite *w, tc_ref r) {
   return n->op == OP_UNFOLD;
 }
 
-/* The right operand before it became a matrix: its batches, then the axes of k, then those of the columns. */
+/* The right operand before it became a matrix: its batches, then the axes of k, then those of the
+ * columns. */
 typedef struct parts {
   tc_ref of;
   int batches, k, columns;
@@ -83,11 +92,13 @@ static bool find_parts(const tc_rewrite *w, const tc_node *n, parts *x) {
   const tc_node *b = tc_rewrite_node(w, n->in[1]);
   const tc_type *a = tc_graph_type(w->old, n->in[0]), *matrix = &b->type;
   if (a->rank < 2 || matrix->rank < 2) return false;
-  if (b->op != OP_RESHAPE || !tc_dim_is(a->dim[a->rank - 2], 1) || a->rank > matrix->rank || w->uses[n->in[1].id] != 1)
+  if (b->op != OP_RESHAPE || !tc_dim_is(a->dim[a->rank - 2], 1) || a->rank > matrix->rank ||
+      w->uses[n->in[1].id] != 1)
     return false;
   *x = (parts){.of = b->in[0], .batches = matrix->rank - 2};
   const tc_type *t = tc_graph_type(w->old, x->of);
-  if (!is_few(matrix->dim[x->batches]) || t->rank < x->batches + 2 || !has_windows(w, x->of)) return false;
+  if (!is_few(matrix->dim[x->batches]) || t->rank < x->batches + 2 || !has_windows(w, x->of))
+    return false;
   for (int i = 0; i < x->batches; i++)
     if (!tc_dim_same(t->dim[i], matrix->dim[i])) return false;
   x->k = axes_of(c, t, x->batches, matrix->dim[x->batches]);
@@ -107,7 +118,8 @@ static tc_ref summed(const tc_rewrite *w, const tc_node *n, const tc_ref *in, co
     dims[rank++] = t->dim[x->batches + i];
   }
   for (int i = 0; i < x->columns; i++) dims[rank++] = tc_dim_const(1);
-  const tc_ref row = dc_in(&c, dc_reshape(&c, in[0], rank, dims)), windows = dc_in(&c, w->map[x->of.id]);
+  const tc_ref row = dc_in(&c, dc_reshape(&c, in[0], rank, dims)),
+               windows = dc_in(&c, w->map[x->of.id]);
   const tc_ref sum = dc_reduce(&c, OP_SUM, dc2(&c, OP_MUL, row, windows), &axes, false);
   return dc_reshape_to(&c, dc_out(&c, n, sum), n);
 }
@@ -126,6 +138,10 @@ static tc_ref sum_products(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_r
   return find_parts(w, n, &x) ? summed(w, n, in, &x) : tc_rewrite_copy(w->g, w->old, n, in);
 }
 
-tc_graph *lo_with_windows_at_once(tc_graph *g) { return tc_rewrite_where(g, OP_UNFOLD, reduce_at_once); }
+tc_graph *lo_with_windows_at_once(tc_graph *g) {
+  return tc_rewrite_where(g, OP_UNFOLD, reduce_at_once);
+}
 
-tc_graph *lo_with_windows_summed(tc_graph *g) { return tc_rewrite_where(g, OP_UNFOLD, sum_products); }
+tc_graph *lo_with_windows_summed(tc_graph *g) {
+  return tc_rewrite_where(g, OP_UNFOLD, sum_products);
+}

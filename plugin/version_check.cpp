@@ -2,8 +2,8 @@
 //
 // A clang of another version would load it without complaint and then do nothing, or misread
 // attributes; gcc takes the same option.  This constructor runs before every other one (101 is the
-// first free priority), before any object of Clang's is touched, and stops with one line.  It comes to
-// run in any program, since what that is to have is referred to weakly (weaken_main.c).
+// first free priority), before any object of Clang's is touched, and stops with one line.  It comes
+// to run in any program, since what that is to have is referred to weakly (weaken_main.c).
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -80,8 +80,8 @@ std::string all_plugins() {
   return list;
 }
 
-// A function or object that this library uses and nothing defines, or NULL: another build of the same
-// version may lack one.
+// A function or object that this library uses and nothing defines, or NULL: another build of the
+// same version may lack one.
 const char *missing_symbol() {
   Dl_info info;
   link_map *here = nullptr;

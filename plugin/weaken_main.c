@@ -1,9 +1,10 @@
 /* weaken FILE - makes the references of a shared library weak that the program which loads it is to
  * have: undefined symbols that belong to none of the libraries it names (those have a version).
  *
- * libtcplugin.so takes Clang's symbols from the clang that loads it.  In any other program the dynamic
- * linker would give up at the first one that is missing, with its mangled name, before a constructor
- * could say what is wrong.  Weak references that nothing defines are 0; check_host() looks at them. */
+ * libtcplugin.so takes Clang's symbols from the clang that loads it.  In any other program the
+ * dynamic linker would give up at the first one that is missing, with its mangled name, before a
+ * constructor could say what is wrong.  Weak references that nothing defines are 0; check_host()
+ * looks at them. */
 #include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -58,7 +58,8 @@ static uint8_t fresh(einsum *e) {
   return 0xff;
 }
 
-/* Of a specification without "->": the axes of "...", then letters that occur once, capitals first. */
+/* Of a specification without "->": the axes of "...", then letters that occur once, capitals
+ * first. */
 static void implicit_result(einsum *e, int nin) {
   int count[128] = {0}, dots = 0;
   for (int k = 0; k < nin; k++)
@@ -103,7 +104,7 @@ static bool read_spec(einsum *e) {
   return ok;
 }
 
-/* ---- one operand ------------------------------------------------------------------------------- */
+/* ---- one operand ----------------------------------------------------------------------------- */
 
 static uint64_t set_of(const labels *l) {
   uint64_t set = 0;

@@ -21,7 +21,8 @@ static bool takes_one(const tc_vjp *v, int axis) {
   return one;
 }
 
-/* dy where it was read.  One element of each line is chosen by comparison, which has no order and needs no zeros. */
+/* dy where it was read.  One element of each line is chosen by comparison, which has no order and
+ * needs no zeros. */
 void tc_vjp_gather(tc_vjp *v) {
   const int axis = the_axis(v);
   const tc_ref index = v->n->in[1];
@@ -56,7 +57,7 @@ void tc_vjp_embedding(tc_vjp *v) {
   v->din[0] = added_back(v, w, index, vj_like(v, vj_dy(v), &rows), 0);
 }
 
-/* ---- scatter ----------------------------------------------------------------------------------- */
+/* ---- scatter --------------------------------------------------------------------------------- */
 
 /* a has the shape of the index; the source may be larger, and what no index names is not read. */
 static tc_ref to_source(const tc_vjp *v, tc_ref a) {
@@ -79,8 +80,8 @@ void tc_vjp_scatter_add(tc_vjp *v) {
   if (v->want[2]) v->din[2] = to_source(v, read_back(v, v->dy[0]));
 }
 
-/* Of several writes to one element the last remains, and gets the cotangent: each writes its number, and
- * looks whether it is still there. */
+/* Of several writes to one element the last remains, and gets the cotangent: each writes its
+ * number, and looks whether it is still there. */
 static tc_ref last_writes(const tc_vjp *v) {
   tc_ref number = vj_positions(v, vj_type(v, 1), -1);
   tc_ref zeros = vj_full(v, vj_type(v, 0), TC_I64, 0);

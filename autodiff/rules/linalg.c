@@ -1,6 +1,7 @@
 /* linalg.c - products of matrices.
  *
- * They stay in the dtype of the result: a product of f16 or bf16 accumulates wider and rounds once. */
+ * They stay in the dtype of the result: a product of f16 or bf16 accumulates wider and rounds
+ * once. */
 #include "autodiff/rules.h"
 
 static void keep_dtype(tc_vjp *v) { v->c.dtype = (tc_dtype)v->n->type.dtype; }
@@ -44,8 +45,8 @@ static tc_ref as_vector(const tc_vjp *v, tc_ref d) {
   return tc_build(v->c.g, OP_SQUEEZE, 1, &d, 1, &last, NULL, v->c.loc);
 }
 
-/* da = dy b^T, db = a^T dy; summed over batches that an operand lacks, by the product itself where all of
- * a's batches share one b. */
+/* da = dy b^T, db = a^T dy; summed over batches that an operand lacks, by the product itself where
+ * all of a's batches share one b. */
 void tc_vjp_matmul(tc_vjp *v) {
   keep_dtype(v);
   operands o = matrices(v);

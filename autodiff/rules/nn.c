@@ -6,7 +6,7 @@ enum { LOSS_NONE, LOSS_MEAN, LOSS_SUM }; /* values of the attribute: tc_reductio
 static tc_ref mul(const tc_vjp *v, tc_ref a, tc_ref b) { return dc2(&v->c, OP_MUL, a, b); }
 static tc_ref sub(const tc_vjp *v, tc_ref a, tc_ref b) { return dc2(&v->c, OP_SUB, a, b); }
 
-/* ---- softmax ----------------------------------------------------------------------------------- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 
 static tc_ref row_sum(const tc_vjp *v, tc_ref a) {
   const int rank = vj_type(v, 0)->rank;
@@ -26,13 +26,14 @@ void tc_vjp_log_softmax(tc_vjp *v) {
   v->din[0] = sub(v, dy, mul(v, dc1(&v->c, OP_EXP, vj_self(v)), row_sum(v, dy)));
 }
 
-/* ---- normalisations: y = h w + b, h = (x - m) s, s = 1 / sqrt(power + eps) ----------------------- */
+/* ---- normalisations: y = h w + b, h = (x - m) s, s = 1 / sqrt(power + eps) ------------------- */
 
 static tc_ref reciprocal_root(const tc_vjp *v, tc_ref power, tc_ref eps) {
   return dc1(&v->c, OP_RSQRT, dc2(&v->c, OP_ADD, power, eps));
 }
 
-/* d = cotangent of h.  dx = s (d - mean d - h mean(d h)), without mean d where no mean was subtracted. */
+/* d = cotangent of h.  dx = s (d - mean d - h mean(d h)), without mean d where no mean was
+ * subtracted. */
 static void normalised(tc_vjp *v, tc_ref h, tc_ref s, const dc_axes *axes, bool centred) {
   tc_ref dy = vj_dy(v), w = vj_in(v, 1), d = w.id ? mul(v, dy, w) : dy;
   if (vj_wants(v, 1)) v->din[1] = mul(v, dy, h);
@@ -94,7 +95,7 @@ void tc_vjp_batch_norm(tc_vjp *v) {
   if (vj_wants(v, 4)) v->din[4] = per_channel(v, dy);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------ */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 /* Cotangent of the loss of each sample; `count` of them were averaged. */
 static tc_ref sample_dy(const tc_vjp *v, tc_dim count) {

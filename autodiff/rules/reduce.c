@@ -1,4 +1,5 @@
-/* reduce.c - reductions and scans.  x is the operand, y the result, n the number of elements reduced. */
+/* reduce.c - reductions and scans.  x is the operand, y the result, n the number of elements
+ * reduced. */
 #include "autodiff/rules.h"
 
 #include <math.h>
@@ -51,8 +52,9 @@ void tc_vjp_var_mean(tc_vjp *v) {
   v->din[0] = !var.id ? mean : !mean.id ? var : dc2(&v->c, OP_ADD, var, mean);
 }
 
-/* dy exp(x - m) / sum exp(x - m), with m as tc_decomp_logsumexp has it: exp(x - y) would be off by what y was
- * rounded by, which is much where |y| is large.  m is a constant, for it cancels.  All x = -inf: 0. */
+/* dy exp(x - m) / sum exp(x - m), with m as tc_decomp_logsumexp has it: exp(x - y) would be off by
+ * what y was rounded by, which is much where |y| is large.  m is a constant, for it cancels.  All x
+ * = -inf: 0. */
 void tc_vjp_logsumexp(tc_vjp *v) {
   const dc *c = &v->c;
   const dc_axes axes = axes_of(v);
@@ -91,7 +93,7 @@ void tc_vjp_with_index(tc_vjp *v) {
   v->din[0] = dc3(&v->c, OP_WHERE, hit, restored(v, vj_dy(v)), zero);
 }
 
-/* ---- norm: dy sign(x) (|x| / y)^(p - 1); 0 where y is 0 ------------------------------------------ */
+/* ---- norm: dy sign(x) (|x| / y)^(p - 1); 0 where y is 0 -------------------------------------- */
 
 /* p = inf, -inf: the power is 1 for the largest (least) and 0 for others; equal ones share. */
 static tc_ref norm_share(const tc_vjp *v, tc_ref none) {
@@ -134,7 +136,7 @@ void tc_vjp_norm(tc_vjp *v) {
   }
 }
 
-/* ---- scans ------------------------------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------------------------- */
 
 /* A number is a line of one. */
 static tc_ref flipped(const tc_vjp *v, tc_ref a, int axis) {
@@ -156,8 +158,8 @@ static int scan_axis(const tc_vjp *v) { return dc_axis(v->n, "axis", vj_type(v, 
 
 void tc_vjp_cumsum(tc_vjp *v) { v->din[0] = suffix_sum(v, vj_dy(v), scan_axis(v)); }
 
-/* dx[k] = sum over i >= k of dy[i] y[i] / x[k].  At the first zero of a line the quotient is the product
- * with a 1 in its place, q; behind it everything is 0. */
+/* dx[k] = sum over i >= k of dy[i] y[i] / x[k].  At the first zero of a line the quotient is the
+ * product with a 1 in its place, q; behind it everything is 0. */
 void tc_vjp_cumprod(tc_vjp *v) {
   const dc *c = &v->c;
   const int axis = scan_axis(v);
@@ -185,7 +187,9 @@ void tc_vjp_running_extremum(tc_vjp *v) {
   added_to_picked(v, scan(v, op, v->n->in[0], scan_axis(v)));
 }
 
-void tc_vjp_cum_extremum(tc_vjp *v) { added_to_picked(v, tc_build_result(v->c.g, v->self, 1, v->c.loc)); }
+void tc_vjp_cum_extremum(tc_vjp *v) {
+  added_to_picked(v, tc_build_result(v->c.g, v->self, 1, v->c.loc));
+}
 
 /* prod of a[j] over j < k, along the last axis */
 static tc_ref products_before(const tc_vjp *v, tc_ref a) {
@@ -223,7 +227,8 @@ static tc_ref gathered(const tc_vjp *v, tc_ref x, int *order, tc_type *moved) {
   return vj_like(v, tc_build_permute(v->c.g, x, t->rank, order, v->c.loc), &flat);
 }
 
-/* dx[k] = dy * (product of the others), of those before and those behind: zeros are not divided by. */
+/* dx[k] = dy * (product of the others), of those before and those behind: zeros are not divided
+ * by. */
 void tc_vjp_prod(tc_vjp *v) {
   int order[TC_MAX_RANK], back[TC_MAX_RANK];
   tc_type moved;

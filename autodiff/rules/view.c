@@ -69,9 +69,10 @@ void tc_vjp_slice(tc_vjp *v) {
 
 enum { FEW = 16 /* positions of a window */, STEPS = 8 /* phases */ };
 
-/* What the windows add to elements first, first + step, .. of the axis, `t` of them: position first + m step of window w is
- * the one of number w + m. */
-static tc_ref folded_phase(const tc_vjp *v, const tc_type *t, int axis, int64_t size, int64_t first, int64_t step) {
+/* What the windows add to elements first, first + step, .. of the axis, `t` of them: position first
+ * + m step of window w is the one of number w + m. */
+static tc_ref folded_phase(const tc_vjp *v, const tc_type *t, int axis, int64_t size, int64_t first,
+                           int64_t step) {
   tc_ref sum = {0};
   for (int64_t j = first; j < size; j += step) {
     tc_ref part = dy(v);
@@ -83,8 +84,10 @@ static tc_ref folded_phase(const tc_vjp *v, const tc_type *t, int axis, int64_t 
   return sum.id ? sum : vj_full(v, t, (tc_dtype)tc_graph_type(v->c.g, dy(v))->dtype, 0);
 }
 
-/* Few positions, and few phases of the axis modulo the step: each element is the sum of those of the windows that hold it. */
-static tc_ref folded_by_position(const tc_vjp *v, const tc_type *t, int axis, int64_t size, int64_t step) {
+/* Few positions, and few phases of the axis modulo the step: each element is the sum of those of
+ * the windows that hold it. */
+static tc_ref folded_by_position(const tc_vjp *v, const tc_type *t, int axis, int64_t size,
+                                 int64_t step) {
   tc_dims *dims = dims_of(v);
   tc_ref phase[STEPS];
   int order[TC_MAX_RANK];
@@ -95,8 +98,11 @@ static tc_ref folded_by_position(const tc_vjp *v, const tc_type *t, int axis, in
   for (int64_t i = 0; i < step; i++) phase[i] = folded_phase(v, &part, axis, size, i, step);
   for (int i = 0; i <= t->rank; i++) order[i] = i == axis ? axis + 1 : i == axis + 1 ? axis : i;
   const tc_ref phases = dc_axis_op(&v->c, OP_STACK, (int)step, phase, axis);
-  const tc_ref sum = vj_like(v, tc_build_permute(v->c.g, phases, t->rank + 1, order, v->c.loc), &all);
-  return tc_dim_known_eq(dims, all.dim[axis], t->dim[axis]) ? sum : dc_slice(&v->c, sum, axis, zero, t->dim[axis]);
+  const tc_ref sum =
+      vj_like(v, tc_build_permute(v->c.g, phases, t->rank + 1, order, v->c.loc), &all);
+  return tc_dim_known_eq(dims, all.dim[axis], t->dim[axis])
+             ? sum
+             : dc_slice(&v->c, sum, axis, zero, t->dim[axis]);
 }
 
 /* Any: all elements are added where they came from. */
@@ -104,10 +110,12 @@ static tc_ref folded_by_element(const tc_vjp *v, const tc_type *t, int axis, int
   const tc_type *windows = &v->n->type;
   tc_type at = {.rank = 2}, line = *t;
   int order[TC_MAX_RANK];
-  for (int i = 0; i < windows->rank; i++) order[i] = i <= axis ? i : i == axis + 1 ? t->rank : i - 1;
+  for (int i = 0; i < windows->rank; i++)
+    order[i] = i <= axis ? i : i == axis + 1 ? t->rank : i - 1;
   at.dim[0] = windows->dim[axis], at.dim[1] = windows->dim[t->rank];
   line.dim[axis] = tc_type_numel(dims_of(v), &at);
-  const tc_ref parts = vj_like(v, tc_build_permute(v->c.g, vj_dy(v), windows->rank, order, v->c.loc), &line);
+  const tc_ref parts =
+      vj_like(v, tc_build_permute(v->c.g, vj_dy(v), windows->rank, order, v->c.loc), &line);
   const tc_ref by = tc_graph_const_i(v->c.g, TC_I64, true, step, v->c.loc);
   tc_ref to = tc_build2(v->c.g, OP_MUL, vj_positions(v, &at, 0), by, v->c.loc);
   to = tc_build2(v->c.g, OP_ADD, to, vj_positions(v, &at, 1), v->c.loc);
@@ -125,7 +133,8 @@ void tc_vjp_unfold(tc_vjp *v) {
   const tc_dim size = v->n->type.dim[t->rank];
   const int64_t step = tc_dim_value(tc_attr_int(v->n, "step"));
   if (tc_dim_is(size, 0)) v->din[0] = TC_VJP_ZERO;
-  else if (tc_dim_is_const(size) && tc_dim_value(size) <= FEW && step <= STEPS && t->rank < TC_MAX_RANK)
+  else if (tc_dim_is_const(size) && tc_dim_value(size) <= FEW && step <= STEPS &&
+           t->rank < TC_MAX_RANK)
     v->din[0] = folded_by_position(v, t, axis, tc_dim_value(size), step);
   else v->din[0] = folded_by_element(v, t, axis, step);
 }
@@ -139,7 +148,7 @@ void tc_vjp_select(tc_vjp *v) {
   v->din[0] = placed(v, vj_like(v, dy(v), &row), t, axis, tc_attr_int(v->n, "index"));
 }
 
-/* ---- joins ------------------------------------------------------------------------------------- */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
 void tc_vjp_concat(tc_vjp *v) {
   const int axis = dc_axis(v->n, "axis", v->n->type.rank);
@@ -210,7 +219,7 @@ void tc_vjp_put(tc_vjp *v) {
   if (v->want[1]) v->din[1] = vj_like(v, taken(v, dy(v), part, first, step), part);
 }
 
-/* ---- repeat, roll, arange ---------------------------------------------------------------------- */
+/* ---- repeat, roll, arange -------------------------------------------------------------------- */
 
 /* Along one axis, [P, times, Q] in row-major order is summed over its middle. */
 static tc_ref folded(const tc_vjp *v, tc_ref a, int axis, tc_dim size, tc_dim times) {
@@ -247,7 +256,7 @@ void tc_vjp_arange(tc_vjp *v) {
   v->din[1] = dc2(&v->c, OP_MUL, vj_dy(v), dc_in(&v->c, vj_positions(v, &v->n->type, 0)));
 }
 
-/* ---- several results --------------------------------------------------------------------------- */
+/* ---- several results ------------------------------------------------------------------------- */
 
 /* Its node reads the cotangent from it. */
 void tc_vjp_result(tc_vjp *v) { v->din[0] = TC_VJP_ZERO; }

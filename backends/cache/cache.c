@@ -33,7 +33,8 @@ struct tc_cache {
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* Makes the folder and those above it, but for the first `given` characters, which must be there. */
+/* Makes the folder and those above it, but for the first `given` characters, which must be
+ * there. */
 static bool make_folders(char *path, size_t given) {
   for (char *at = path + given; (at = strchr(at + 1, '/'));) {
     *at = 0;

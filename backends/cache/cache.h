@@ -1,5 +1,5 @@
-/* cache.h - what compilers made, kept across builds and projects under a name that is the SHA-256 of
- * everything it was made from.
+/* cache.h - what compilers made, kept across builds and projects under a name that is the SHA-256
+ * of everything it was made from.
  *
  * A folder of files, one for each entry, that any number of builds use at once: an entry appears
  * complete, by rename, and is read through a descriptor that eviction does not take away.  Every
@@ -18,9 +18,10 @@ extern "C" {
 
 typedef struct tc_cache tc_cache;
 
-/* The cache in `folder`, which is made if it is not there.  NULL or "": the variable TC_BUILD_CACHE,
- * else tcompile in $XDG_CACHE_HOME, else in ~/.cache.  The word "off" for either: no cache.
- * most: bytes that its entries may take.  NULL: there is none, which all functions take. */
+/* The cache in `folder`, which is made if it is not there.  NULL or "": the variable
+ * TC_BUILD_CACHE, else tcompile in $XDG_CACHE_HOME, else in ~/.cache.  The word "off" for either:
+ * no cache.  most: bytes that its entries may take.  NULL: there is none, which all functions
+ * take. */
 tc_cache *tc_cache_open(const char *folder, uint64_t most);
 
 /* Appends the entry to out; false: it is not there. */

@@ -1,5 +1,5 @@
-/* trim.h - eviction.  Keys are spread evenly over the shards, which have an equal share of the bound
- * each: looking after one is a sixteenth of the work. */
+/* trim.h - eviction.  Keys are spread evenly over the shards, which have an equal share of the
+ * bound each: looking after one is a sixteenth of the work. */
 #ifndef TC_CACHE_TRIM_H
 #define TC_CACHE_TRIM_H
 

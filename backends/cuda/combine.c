@@ -1,5 +1,5 @@
-/* combine.c - the functions of reductions in a thread, from their table.  Of a reduction OP of elements of type T, whose
- * accumulators together are of type X (tc_print_tuple_type):
+/* combine.c - the functions of reductions in a thread, from their table.  Of a reduction OP of
+ * elements of type T, whose accumulators together are of type X (tc_print_tuple_type):
  *
  *   tc_OP_T(a, b)      a and b together, lane by lane; of one op, it is that op's function
  *   tc_X               a struct, where there are several accumulators; a vector of tuples has them in its lanes
@@ -25,7 +25,8 @@ static void put_pack(const tc_print_reducer *f, tc_buf *out) {
   tc_putf(out, ">\nTC_FN tc_vec<tc_%s, ", x);
   put_lanes(f, out);
   tc_putf(out, "> tc_pack_%s(", x);
-  for (int i = 0; i < f->n; ++i) tc_putf(out, "%sconst tc_vec<tc_%s, N%d> &a%d", i ? ", " : "", tc_print_part(f, i), i, i);
+  for (int i = 0; i < f->n; ++i)
+    tc_putf(out, "%sconst tc_vec<tc_%s, N%d> &a%d", i ? ", " : "", tc_print_part(f, i), i, i);
   tc_putf(out, ") {\n  tc_vec<tc_%s, ", x);
   put_lanes(f, out);
   tc_put(out, "> r;\n  TC_UNROLL for (int i = 0; i < ");
@@ -35,11 +36,12 @@ static void put_pack(const tc_print_reducer *f, tc_buf *out) {
   tc_put(out, "};\n  return r;\n}\n");
 }
 
-static void put_shuffle(const tc_print_reducer *f, const char *name, const char *before, const char *parameters,
-                        const char *arguments, tc_buf *out) {
+static void put_shuffle(const tc_print_reducer *f, const char *name, const char *before,
+                        const char *parameters, const char *arguments, tc_buf *out) {
   const char *x = f->type.text;
   const bool masked = *before;
-  tc_putf(out, "TC_FN tc_%s %s(%sconst tc_%s &v%s) {\n  return tc_%s{", x, name, before, x, parameters, x);
+  tc_putf(out, "TC_FN tc_%s %s(%sconst tc_%s &v%s) {\n  return tc_%s{", x, name, before, x,
+          parameters, x);
   for (int i = 0; i < f->n; ++i)
     tc_putf(out, "%s%s(%sv.a%d%s)", i ? ", " : "", name, masked ? "mask, " : "", i, arguments);
   tc_put(out, "};\n}\n");
@@ -51,7 +53,8 @@ static void put_tuple_type(const tc_print_reducer *f, tc_buf *out) {
   for (int i = 0; i < f->n; ++i) tc_putf(out, " tc_part%d_%s", i, x);
   tc_putf(out, " */\nstruct tc_%s {\n", x);
   for (int i = 0; i < f->n; ++i) tc_putf(out, "  tc_%s a%d;\n", tc_print_part(f, i), i);
-  tc_putf(out, "};\n#define tc_v%s tc_vec<tc_%s, TC_L>\ntypedef tc_vec<tc_%s, 1> tc_u%s;\n", x, x, x, x);
+  tc_putf(out, "};\n#define tc_v%s tc_vec<tc_%s, TC_L>\ntypedef tc_vec<tc_%s, 1> tc_u%s;\n", x, x,
+          x, x);
   put_pack(f, out);
   for (int i = 0; i < f->n; ++i)
     tc_putf(out,

@@ -36,7 +36,8 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .row_bytes = 16,
                                   .siblings = TC_SIBLINGS_POINTWISE,
                                   .share_products = true,
-                                  /* of 12 registers each, four lanes and their totals in f64; as many are for loads */
+                                  /* of 12 registers each, four lanes and their totals in f64; as
+                                   * many are for loads */
                                   .most_sums = 8};
 
 bool tc_cuda_put_prelude(const char *device, tc_buf *out) {
@@ -64,12 +65,12 @@ void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* One nest on its way: the bodies of its functions, empty where no variant takes one, and those in one text, which
- * says what parameters they take. */
+/* One nest on its way: the bodies of its functions, empty where no variant takes one, and those in
+ * one text, which says what parameters they take. */
 typedef struct pair {
   const tc_cuda_text *t;
   const tc_cuda_nest_schedule *plan;
-  tc_buf body[TC_CUDA_WAYS], *both;
+  tc_buf body[TC_CUDA_BODY_KINDS], *both;
   bool joins; /* tc_cuda_joins */
 } pair;
 
@@ -79,7 +80,8 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
       "template <int TC_L, int TC_U, class tc_int, int TC_GROUP = 0, bool TC_FULL = false, bool "
       "TC_WARPS = false> TC_FN void %s(\n    ",
       name);
-  if (x->joins) tc_put(out, "const tc_blocks blockIdx, const tc_blocks gridDim,\n    "); /* its own */
+  /* its own */
+  if (x->joins) tc_put(out, "const tc_blocks blockIdx, const tc_blocks gridDim,\n    ");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
 }
@@ -112,7 +114,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
 }
 
 /* The body that variant v is an instance of. */
-static tc_cuda_way way_of(const tc_cuda_variant *v) {
+static tc_cuda_body_kind body_kind_of(const tc_cuda_variant *v) {
   return v->unaligned   ? TC_CUDA_UNALIGNED
          : v->narrow    ? TC_CUDA_NARROW
          : v->tile      ? TC_CUDA_ROW_TILES
@@ -120,9 +122,9 @@ static tc_cuda_way way_of(const tc_cuda_variant *v) {
                         : TC_CUDA_PLAIN;
 }
 
-static bool some_variant(const tc_schedule_nest *s, tc_cuda_way way) {
+static bool some_variant(const tc_schedule_nest *s, tc_cuda_body_kind kind) {
   for (uint32_t i = 0; i < s->nvariant; ++i)
-    if (way_of(tc_cuda_variant_of(s, i)) == way) return true;
+    if (body_kind_of(tc_cuda_variant_of(s, i)) == kind) return true;
   return false;
 }
 
@@ -130,36 +132,38 @@ typedef struct name {
   char text[64];
 } name;
 
-static name name_of(const pair *x, tc_cuda_way way) {
+static name name_of(const pair *x, tc_cuda_body_kind kind) {
   const bool again = x->body[TC_CUDA_IN_REGISTERS].len || x->body[TC_CUDA_ROW_TILES].len;
-  const char *suffix[TC_CUDA_WAYS] = {[TC_CUDA_PLAIN] = again ? "_again" : "",
+  const char *suffix[TC_CUDA_BODY_KINDS] = {[TC_CUDA_PLAIN] = again ? "_again" : "",
                                       [TC_CUDA_IN_REGISTERS] = "",
                                       [TC_CUDA_ROW_TILES] = "_tiled",
                                       [TC_CUDA_UNALIGNED] = "_unaligned",
                                       [TC_CUDA_NARROW] = "_narrow"};
   name n;
-  snprintf(n.text, sizeof n.text, "@NAME@_nest%u%s", x->t->nest, suffix[way]);
+  snprintf(n.text, sizeof n.text, "@NAME@_nest%u%s", x->t->nest, suffix[kind]);
   return n;
 }
 
 /* The templates and their instances. */
 static void put_functions(const pair *x, tc_buf *out) {
-  for (tc_cuda_way way = 0; way < TC_CUDA_WAYS; ++way)
-    if (x->body[way].len) put_template(x, name_of(x, way).text, x->body[way].text, out);
+  for (tc_cuda_body_kind kind = 0; kind < TC_CUDA_BODY_KINDS; ++kind)
+    if (x->body[kind].len) put_template(x, name_of(x, kind).text, x->body[kind].text, out);
   for (uint32_t i = 0; i < x->t->schedule->nvariant; ++i)
-    put_global(x, i, name_of(x, way_of(tc_cuda_variant_of(x->t->schedule, i))).text, out);
+    put_global(x, i, name_of(x, body_kind_of(tc_cuda_variant_of(x->t->schedule, i))).text, out);
 }
 
 bool tc_cuda_put_nest(const tc_cuda_text *t, tc_buf *both, tc_buf *out) {
   pair x = {.t = t, .plan = tc_cuda_nest_schedule_of(t->schedule), .both = both};
   bool ok = true;
-  for (tc_cuda_way way = 0; ok && way < TC_CUDA_WAYS; ++way)
-    if (way == TC_CUDA_PLAIN || some_variant(t->schedule, way)) ok = tc_cuda_put_body(t, way, &x.body[way]);
-  for (tc_cuda_way way = 0; way <= TC_CUDA_PLAIN; ++way) tc_put(both, x.body[way].text ? x.body[way].text : "");
+  for (tc_cuda_body_kind kind = 0; ok && kind < TC_CUDA_BODY_KINDS; ++kind)
+    if (kind == TC_CUDA_PLAIN || some_variant(t->schedule, kind))
+      ok = tc_cuda_put_body(t, kind, &x.body[kind]);
+  for (tc_cuda_body_kind kind = 0; kind <= TC_CUDA_PLAIN; ++kind)
+    tc_put(both, x.body[kind].text ? x.body[kind].text : "");
   ok = ok && both->text && !both->failed;
   x.joins = ok && tc_cuda_joins(t, both->text);
   if (ok) put_functions(&x, out);
-  for (tc_cuda_way way = 0; way < TC_CUDA_WAYS; ++way) tc_buf_free(&x.body[way]);
+  for (tc_cuda_body_kind kind = 0; kind < TC_CUDA_BODY_KINDS; ++kind) tc_buf_free(&x.body[kind]);
   return ok && !out->failed;
 }
 
@@ -198,8 +202,8 @@ bool tc_cuda_supports(const tc_kernel *k, const tc_program *p) {
   return true;
 }
 
-static bool put_kernel(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device, tc_buf *host,
-                       uint32_t *functions) {
+static bool put_kernel(const tc_kernel *k, const tc_program *p, tc_arena *arena, tc_buf *device,
+                       tc_buf *host, uint32_t *functions) {
   if (k->kind == TC_KERNEL_MATMUL) return tc_cuda_put_matmul(k, p, device, host, functions);
   if (k->kind == TC_KERNEL_SORT) return tc_cuda_put_sort(k, p, device, host, functions);
   return put_nests(k, p, arena, device, host, functions);

@@ -108,8 +108,8 @@ static void put_scalar(uint32_t i, bool f, void *arg) {
 }
 
 /* Sizes and scalars as launchers and conditions name them. */
-void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *name, const char *rest, const char *body,
-                           tc_buf *out) {
+void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *name,
+                           const char *rest, const char *body, tc_buf *out) {
   tc_putf(out,
           "static int %s(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,\n"
           "                  const tc_value *scalar%s) {\n  (void)sym, (void)scalar;\n",
@@ -138,33 +138,35 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
   tc_buf_free(&text);
 }
 
-/* A function of a nest: what it asks for (`longest`: the items of the largest row that fits; 0: any;
- * `full`: those of a warp, or of the group, of which a row is to fill some; `least`: of the shortest,
- * where there are many), and what launch sizes depend on (`cache_bytes`: bytes of an item in
- * shared memory; `tiles`, `tile_bytes`: arrays whose rows pass through it, and the bytes of an element of all).
- * tc_cuda_fits: little work leaves tiles, few rows leave a row to the next larger group.  tc_cuda_blocks: where
- * halves are long to compute, a thread takes several items, one at a time, for what they share is found
- * once.  tc_cuda_group_size: threads that share a row of `items`: f->each items a thread, fewer where there
- * are few rows.  tc_cuda_cache_items: items of a row that find room in shared memory where a multiprocessor
- * has one to three rows; 16 at a time, so that what lies behind them is aligned; a block takes 2 KiB
- * beside them, half of that unseen.  tc_cuda_tile_rows: rows that pass through it at a time, several times as many as
- * a block has threads for where there are enough for all multiprocessors; tc_cuda_tile_bytes: what they take.
- * tc_cuda_release_from: the first of the last `points` that together read as
- * much as the cache holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads
- * that share a column of `items` (one, if the function says so), of a block as wide as a line of memory, wider where
- * lines are shared, narrower where blocks would be few; tc_cuda_width: columns of a block; tc_cuda_rows: outer points of one
- * that has `threads` for each, so that many of them fill warps.  tc_cuda_squares: tiles of a product; tc_cuda_is_short:
- * one of few tiles, short along k, for which the library would take two kernels, and its epilogue one more.
- * tc_cuda_is_unaligned: rows of its result or of an operand do not begin and end at 16 bytes, which the library's
- * products of halves take several times as long for, also where these rows are padded, but not where tiles are few and k,
- * which the library splits, is long.
- * tc_cuda_scatter: of a scatter to `places`, the blocks that share out the destinations of a group, each for some to
- * all of its 16 warps; the parts of slices where these blocks are few; and how many `others`, neighbours with indices
- * of their own, a group has: a sector of memory, or more where there are few sources.
- * tc_cuda_sort: numbers of a row in shared memory, or, if rows are longer, of a selection of k, at most `room`; and rows
- * of a block above 32 bits, several of short rows where there are many; tc_cuda_sort_bytes: what they take.
- * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes, which reads and
- * writes all results: some 3 us, and as long as 72 of k. */
+/* A function of a nest: what it asks for (`longest`: the items of the largest row that fits; 0:
+ * any; `full`: those of a warp, or of the group, of which a row is to fill some; `least`: of the
+ * shortest, where there are many), and what launch sizes depend on (`cache_bytes`: bytes of an item
+ * in shared memory; `tiles`, `tile_bytes`: arrays whose rows pass through it, and the bytes of an
+ * element of all).  tc_cuda_fits: little work leaves tiles, few rows leave a row to the next larger
+ * group.  tc_cuda_blocks: where halves are long to compute, a thread takes several items, one at a
+ * time, for what they share is found once.  tc_cuda_group_size: threads that share a row of
+ * `items`: f->each items a thread, fewer where there are few rows.  tc_cuda_cache_items: items of a
+ * row that find room in shared memory where a multiprocessor has one to three rows; 16 at a time,
+ * so that what lies behind them is aligned; a block takes 2 KiB beside them, half of that unseen.
+ * tc_cuda_tile_rows: rows that pass through it at a time, several times as many as a block has
+ * threads for where there are enough for all multiprocessors; tc_cuda_tile_bytes: what they take.
+ * tc_cuda_release_from: the first of the last `points` that together read as much as the cache
+ * holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads that share a
+ * column of `items` (one, if the function says so), of a block as wide as a line of memory, wider
+ * where lines are shared, narrower where blocks would be few; tc_cuda_width: columns of a block;
+ * tc_cuda_rows: outer points of one that has `threads` for each, so that many of them fill warps.
+ * tc_cuda_squares: tiles of a product; tc_cuda_is_short: one of few tiles, short along k, for which
+ * the library would take two kernels, and its epilogue one more.  tc_cuda_is_unaligned: rows of its
+ * result or of an operand do not begin and end at 16 bytes, which the library's products of halves
+ * take several times as long for, also where these rows are padded, but not where tiles are few and
+ * k, which the library splits, is long.  tc_cuda_scatter: of a scatter to `places`, the blocks that
+ * share out the destinations of a group, each for some to all of its 16 warps; the parts of slices
+ * where these blocks are few; and how many `others`, neighbours with indices of their own, a group
+ * has: a sector of memory, or more where there are few sources.  tc_cuda_sort: numbers of a row in
+ * shared memory, or, if rows are longer, of a selection of k, at most `room`; and rows of a block
+ * above 32 bits, several of short rows where there are many; tc_cuda_sort_bytes: what they take.
+ * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes,
+ * which reads and writes all results: some 3 us, and as long as 72 of k. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"

@@ -50,13 +50,15 @@ bool tc_cuda_records(const tc_function *f) {
   return mode && (!strcmp(mode, "reduce-overhead") || !strcmp(mode, "max-autotune"));
 }
 
-/* Where the library rounds operands, it is several times as fast as our own kernels, and saves more than another pass costs. */
+/* Where the library rounds operands, it is several times as fast as our own kernels, and saves more
+ * than another pass costs. */
 void tc_cuda_apply_options(tc_program *p, const tc_setting *setting, uint32_t nsetting) {
   const char *precision = tc_setting_of(setting, nsetting, "matmul_precision");
   if (!precision || strcmp(precision, "high") != 0) return;
   for (uint32_t i = 0; i < p->nkernel; ++i) {
     const tc_kernel *k = &p->kernel[i];
-    tc_cuda_kernel_schedule *s = k->schedule ? (tc_cuda_kernel_schedule *)tc_cuda_kernel_schedule_of(k) : NULL;
+    tc_cuda_kernel_schedule *s =
+        k->schedule ? (tc_cuda_kernel_schedule *)tc_cuda_kernel_schedule_of(k) : NULL;
     if (k->kind != TC_KERNEL_MATMUL || k->mm.operand != TC_F32 || !s->library) continue;
     s->tf32 = true;
     s->one_pass = false;

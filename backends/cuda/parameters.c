@@ -1,5 +1,5 @@
-/* parameters.c - what the functions of a kernel take: those of its buffers, sizes and numbers that a body's text
- * names, and what the launcher finds out. */
+/* parameters.c - what the functions of a kernel take: those of its buffers, sizes and numbers that
+ * a body's text names, and what the launcher finds out. */
 #include "backends/cuda/emit.h"
 #include "backends/cuda/nest/nest.h"
 
@@ -49,7 +49,9 @@ static bool visit_buffer(const visit *v, uint32_t i) {
   put_buffer_type(v, i, &type);
   put_buffer_shape(v, i, &shape);
   const bool ok = !type.failed && !shape.failed && type.text && shape.text;
-  if (ok) v->each(&(tc_cuda_parameter){name, type.text, shape.text, address, TC_CUDA_POINTER, false}, v->arg);
+  if (ok)
+    v->each(&(tc_cuda_parameter){name, type.text, shape.text, address, TC_CUDA_POINTER, false},
+            v->arg);
   tc_buf_free(&type);
   tc_buf_free(&shape);
   return ok;
@@ -60,7 +62,9 @@ static void visit_symbol(const visit *v, const tc_sym *s) {
   snprintf(name, sizeof name, "z_%s", s->name);
   snprintf(address, sizeof address, "(void *)&s_%s", s->name);
   if (!tc_cuda_names(v->body, name)) return;
-  v->each(&(tc_cuda_parameter){name, "const tc_i64 ", "", address, TC_CUDA_INTEGER, s->input != TC_SYM_OWN}, v->arg);
+  v->each(&(tc_cuda_parameter){name, "const tc_i64 ", "", address, TC_CUDA_INTEGER,
+                               s->input != TC_SYM_OWN},
+          v->arg);
 }
 
 static void visit_scalar(uint32_t i, bool is_float, void *arg) {
@@ -70,12 +74,13 @@ static void visit_scalar(uint32_t i, bool is_float, void *arg) {
   snprintf(address, sizeof address, "(void *)&%s", name);
   if (!tc_cuda_names(v->body, name)) return;
   v->each(&(tc_cuda_parameter){name, is_float ? "const double " : "const tc_i64 ", "", address,
-                               is_float ? TC_CUDA_NUMBER : TC_CUDA_INTEGER, i < tc_graph_scalar_count(v->p->graph)},
+                               is_float ? TC_CUDA_NUMBER : TC_CUDA_INTEGER,
+                               i < tc_graph_scalar_count(v->p->graph)},
           v->arg);
 }
 
-bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_cuda_each_parameter *each,
-                              void *arg) {
+bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const char *body,
+                              tc_cuda_each_parameter *each, void *arg) {
   visit v = {k, p, body, each, arg};
   tc_dims *c = tc_graph_dims(p->graph);
   bool ok = true;
@@ -108,12 +113,14 @@ static void put_one(const tc_cuda_parameter *a, void *arg) {
   else tc_put(l->out, l->use == TC_CUDA_PASS ? a->name : a->address);
 }
 
-void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_cuda_use use, tc_buf *out) {
+void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
+                            tc_cuda_use use, tc_buf *out) {
   list l = {.use = use, .out = out};
   if (!tc_cuda_visit_parameters(k, p, body, put_one, &l)) out->failed = true;
 }
 
-void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, bool global, tc_buf *out) {
+void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, bool global,
+                      tc_buf *out) {
   char word[16];
   tc_put(out, "  tc_wait();\n");
   for (uint32_t i = 0; i < k->nbuffer; ++i) {

@@ -1,12 +1,12 @@
 /* siblings.c - siblings (lower/siblings.c) in one launch: the updates of many parameters.
  *
- * What a launch takes is a table of 4096 bytes, the most that every driver takes, in words of 8: the number of
- * siblings, what they share, then of each the first of its blocks and what is its own.  A block looks up whose it is.
- * Where the table is full, or a sibling wants another of the kernel's functions (an array that is not aligned), there
- * is one more launch.
+ * What a launch takes is a table of 4096 bytes, the most that every driver takes, in words of 8:
+ * the number of siblings, what they share, then of each the first of its blocks and what is its
+ * own.  A block looks up whose it is.  Where the table is full, or a sibling wants another of the
+ * kernel's functions (an array that is not aligned), there is one more launch.
  *
- * Pointwise kernels do: their threads need to know nothing of each other.  Siblings of another form are launched
- * one by one. */
+ * Pointwise kernels do: their threads need to know nothing of each other.  Siblings of another form
+ * are launched one by one. */
 #include "backends/cuda/emit.h"
 #include "backends/cuda/nest/nest.h"
 
@@ -61,7 +61,8 @@ static void unpack(const tc_cuda_parameter *a, void *arg) {
   else tc_putf(u->out, "own + %d]);\n", u->own++);
 }
 
-void tc_cuda_put_own_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out) {
+void tc_cuda_put_own_parameters(const tc_kernel *k, const tc_program *p, const char *body,
+                                tc_buf *out) {
   unpacking u = {.out = out};
   count n;
   bool ok = count_words(k, p, body, &n);

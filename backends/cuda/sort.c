@@ -36,7 +36,8 @@ static void put_body(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 
 static void put_function(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out) {
   tc_print_fused(k, p, out);
-  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d) @NAME@_0(\n    ", TC_CUDA_LARGEST_GROUP);
+  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d) @NAME@_0(\n    ",
+          TC_CUDA_LARGEST_GROUP);
   tc_cuda_put_parameters(k, p, body, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
   tc_cuda_put_wait(k, p, body, false, out);
@@ -67,7 +68,8 @@ static void put_launcher(const tc_kernel *k, const tc_program *p, const char *bo
   tc_buf_free(&text);
 }
 
-bool tc_cuda_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host, uint32_t *functions) {
+bool tc_cuda_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
+                      uint32_t *functions) {
   tc_buf body = {0};
   put_body(k, p, &body);
   const bool ok = body.text && !body.failed;

@@ -22,7 +22,8 @@ typedef struct tc_entry {
   const char *const *name; /* external name of each kernel */
   const uint32_t *levels;  /* ISA levels of each kernel */
   const tc_kernel_text *kernel;
-  uint32_t *scratch; /* per kernel: the number of its scratch memory, which equal kernels share; 0: it has none */
+  /* per kernel: the number of its scratch memory, which equal kernels share; 0: it has none */
+  uint32_t *scratch;
   tc_names *declared; /* of the unit: kernels that are declared in front of some entry */
   /* Per kernel of a backward part: the gradients that need it, the last bit for all from 63 on. */
   uint64_t *serves;
@@ -34,22 +35,24 @@ typedef struct tc_entry {
 struct tc_entry_style {
   /* Once in a host text, behind abi.h: what variants and launchers use.  Optional. */
   void (*helpers)(tc_buf *out);
-  /* Whether the variant is the one to run, where it is not the first of its function: C conditions on
-   * the first operand in[0], and on where a function without operands creates. */
+  /* Whether the variant is the one to run, where it is not the first of its function: C conditions
+   * on the first operand in[0], and on where a function without operands creates. */
   const char *has_operand, *creates;
   /* Heads of calls, with the arguments that all calls share: "tcrt_new(". */
   const char *workspace, *create, *pack;
-  /* Likewise, of what gives a strided operand the elements that were written.  NULL: such operands are refused. */
+  /* Likewise, of what gives a strided operand the elements that were written.  NULL: such operands
+   * are refused. */
   const char *unpack;
-  /* Kernels read operands with rows that lie apart as they are, where these have a pitch; else strided ones are packed. */
+  /* Kernels read operands with rows that lie apart as they are, where these have a pitch; else
+   * strided ones are packed. */
   bool pitched;
   /* Kernels take the symbols and scalars that their texts say, as `own_sym` and `own_scalar`. */
   bool numbered;
   /* The call of kernel k over buf, sym, scalar: an int, nonzero if it failed. */
   void (*call)(const tc_entry *e, uint32_t k);
-  /* Optional: the calls of kernels of f may run side by side.  Then the head of what stands in front of
-   * each call, which takes the numbers of the kernels that it waits for (uint32_t) and their count; and
-   * what stands behind all of them, in front of what waits for all. */
+  /* Optional: the calls of kernels of f may run side by side.  Then the head of what stands in
+   * front of each call, which takes the numbers of the kernels that it waits for (uint32_t) and
+   * their count; and what stands behind all of them, in front of what waits for all. */
   bool (*side_by_side)(const tc_function *f);
   const char *after, *after_all;
   /* What failed calls of kernels mean: "TC_MISS_INDEX", "TC_MISS_LAUNCH". */
@@ -71,8 +74,8 @@ struct tc_entry_style {
   /* Declares bytes that several kernels share, adding them to `arena`; then, with `ws` there and
    * `begin` set, what they hold at first.  Optional. */
   void (*kept)(const tc_entry *e, bool begin);
-  /* Declares bytes of kernel k behind the arena, adding them to `scratch@`; false: it has none.  @ stands for the number
-   * of what is declared.  Optional. */
+  /* Declares bytes of kernel k behind the arena, adding them to `scratch@`; false: it has none.  @
+   * stands for the number of what is declared.  Optional. */
   bool (*scratch)(const tc_entry *e, uint32_t k, tc_buf *out);
   /* Kernels' memory depends on the number of threads: `threads` is declared.  Optional. */
   bool (*threaded)(const tc_entry *e);
@@ -89,8 +92,9 @@ bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *
 /* The record of a function (counters), in front of its variants. */
 void tc_entry_record(const tc_function *f, int kernels, tc_buf *out);
 
-/* sizes.c: the sizes of calls are counted.  The table of an entry, in front of its variants; the call that counts, behind
- * the kernels; and for a unit: the declarations, and what opens and closes it. */
+/* sizes.c: the sizes of calls are counted.  The table of an entry, in front of its variants; the
+ * call that counts, behind the kernels; and for a unit: the declarations, and what opens and closes
+ * it. */
 void tc_entry_sizes_table(const tc_function *f, tc_buf *out);
 void tc_entry_sizes_count(const tc_entry *e);
 bool tc_entry_counts_sizes(const tc_function *const *f, int n);
@@ -122,9 +126,12 @@ void tc_entry_dim(const tc_entry *e, tc_dim d);
 void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i);
 
 /* operand.c: of operand i. */
-bool tc_entry_refuses_tracked(const tc_entry *e, const tc_input *in); /* while gradients are recorded */
-uint32_t tc_entry_key(const tc_entry *e, const tc_input *in);         /* that tc_key_of is to give */
-bool tc_entry_binds(const tc_entry *e, uint32_t input, int axis);     /* a symbol is read from the size */
+/* while gradients are recorded */
+bool tc_entry_refuses_tracked(const tc_entry *e, const tc_input *in);
+/* that tc_key_of is to give */
+uint32_t tc_entry_key(const tc_entry *e, const tc_input *in);
+/* a symbol is read from the size */
+bool tc_entry_binds(const tc_entry *e, uint32_t input, int axis);
 int tc_entry_input_buffer(const tc_program *p, uint32_t input);       /* -1: nobody reads it */
 bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i);
 bool tc_entry_is_packed(const tc_entry *e, uint32_t i); /* strided, kernels work on a copy */
@@ -143,7 +150,8 @@ void tc_entry_launches(const tc_entry *e);
 void tc_entry_call(const tc_entry *e, uint32_t k);
 bool tc_entry_calls(const tc_program *p); /* some kernel is such a call */
 
-/* operand_table.c: the same for entries of many operands.  Types go in front of all entries; keys come first. */
+/* operand_table.c: the same for entries of many operands.  Types go in front of all entries; keys
+ * come first. */
 bool tc_entry_tabulates(const tc_graph *g);
 void tc_entry_operand_types(tc_buf *out);
 void tc_entry_table_keys(const tc_entry *e);

@@ -1,9 +1,10 @@
 /* guards.c - prints what must hold before kernels run.
  *
- * In order: enabled; the scope of TC_AUTOCAST; each operand's NULL, key (dtype, device, rank, weak) and, while gradients are
- * recorded, autograd link; one device; symbols bound from sizes; every other size; ranges and
- * multiples; assumed equalities and bounds; overlap of written operands; leaves that are one; elements for index operands
- * to pick.  Nothing is allocated before the last of them held. */
+ * In order: enabled; the scope of TC_AUTOCAST; each operand's NULL, key (dtype, device, rank, weak)
+ * and, while gradients are recorded, autograd link; one device; symbols bound from sizes; every
+ * other size; ranges and multiples; assumed equalities and bounds; overlap of written operands;
+ * leaves that are one; elements for index operands to pick.  Nothing is allocated before the last
+ * of them held. */
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
 #include "graph/autocast.h"
@@ -17,7 +18,8 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
   tc_type_print(e->dims, &in->type, e->out);
   tc_put(e->out, " */\n");
   tc_putf(e->out, "  if (__builtin_expect(!x%u || tc_key_of(x%u) != 0x%08xu", i, i, want);
-  if (tc_entry_refuses_tracked(e, in)) tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
+  if (tc_entry_refuses_tracked(e, in))
+    tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
   tc_putf(e->out, ", 0))\n    return tc_key_miss(f, x%u, %u, 0x%08xu);\n", i, i, want);
   if (in->leaf) tc_putf(e->out, "  TC_GUARD(tcrt_leaf(x%u), TC_MISS_GRAD, %u, -1, 0, 1);\n", i, i);
   if (e->f->trains && !in->written && !in->detached)
@@ -54,13 +56,15 @@ static void put_symbols(const tc_entry *e) {
     else if (s->axis < 0) tc_putf(e->out, "scalar[%d].i;\n", s->input);
     else if (s->pitch && !pitch) tc_put(e->out, "0; /* of another program */\n");
     else if (pitch)
-      tc_putf(e->out, "apart%d ? in[%d]->stride[%d] : in[%d]->dim[%d];\n", s->input, s->input, s->axis - 1, s->input, s->axis);
+      tc_putf(e->out, "apart%d ? in[%d]->stride[%d] : in[%d]->dim[%d];\n", s->input, s->input,
+              s->axis - 1, s->input, s->axis);
     else tc_putf(e->out, "in[%d]->dim[%d];\n", s->input, s->axis);
   }
   tc_putf(e->out, "  const int64_t sym[%u] = {", n ? n : 1);
   for (uint32_t i = 0; i < n; ++i) {
     const tc_sym *s = tc_dims_sym(e->dims, i);
-    tc_putf(e->out, "%s%s%s", i ? ", " : "", s->input == TC_SYM_OWN ? "0" : "s_", s->input == TC_SYM_OWN ? "" : s->name);
+    tc_putf(e->out, "%s%s%s", i ? ", " : "", s->input == TC_SYM_OWN ? "0" : "s_",
+            s->input == TC_SYM_OWN ? "" : s->name);
   }
   tc_put(e->out, n ? "};\n" : "0};\n");
 }
@@ -138,8 +142,8 @@ static void put_bounds(const tc_entry *e) {
 
 enum { MANY_PAIRS = 64 }; /* of operands: they are sorted, not compared each with each */
 
-/* The operands that overlap, of those that some condition holds for, in a loop; span: how one begins and ends; miss: what to
- * say of one. */
+/* The operands that overlap, of those that some condition holds for, in a loop; span: how one
+ * begins and ends; miss: what to say of one. */
 static void put_spans(const tc_entry *e, bool (*belongs)(const tc_input *),
                       bool (*alone)(const tc_input *), const char *span, const char *miss) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
@@ -199,7 +203,8 @@ static void put_each_write_guard(const tc_entry *e, bool overlap) {
   }
 }
 
-/* Written operands: writable, apart from every other operand, and contiguous where they are not packed. */
+/* Written operands: writable, apart from every other operand, and contiguous where they are not
+ * packed. */
 static void put_write_guards(const tc_entry *e) {
   const uint32_t written = count_inputs(e, is_written);
   if (!written) return;
@@ -213,8 +218,8 @@ static void put_write_guards(const tc_entry *e) {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-/* Gradients with respect to a tensor that is given twice are the sum of what the graph has for both.  Written
- * ones are apart from all others already. */
+/* Gradients with respect to a tensor that is given twice are the sum of what the graph has for
+ * both.  Written ones are apart from all others already. */
 static void put_leaf_guards(const tc_entry *e) {
   if (count_inputs(e, is_read_leaf) > 1)
     put_spans(e, is_read_leaf, is_read_leaf, "(s->low = s->high = (uintptr_t)x->autograd, 1)",

@@ -55,7 +55,8 @@ static void put_own_symbols(const tc_entry *e, uint32_t k) {
 /* Of kernels first to end - 1, one behind the other. */
 static void put_own_scalars(const tc_entry *e, uint32_t first, uint32_t end) {
   const uint32_t n = e->kernel[first].nscalar;
-  tc_put(e->out, n ? "    const tc_value own_scalar[] = {" : "    const tc_value *const own_scalar = 0");
+  tc_put(e->out,
+         n ? "    const tc_value own_scalar[] = {" : "    const tc_value *const own_scalar = 0");
   for (uint32_t k = first; k < end; ++k)
     for (uint32_t i = 0; i < n; ++i) {
       tc_put(e->out, k > first || i ? ", " : "");
@@ -66,7 +67,8 @@ static void put_own_scalars(const tc_entry *e, uint32_t first, uint32_t end) {
 
 /* ---- siblings ---------------------------------------------------------------------------------
  *
- * The kernel of siblings first to end - 1 takes the arguments of each behind those of the one in front:
+ * The kernel of siblings first to end - 1 takes the arguments of each behind those of the one in
+ * front:
  *
  *   buf     buffers
  *   sym     the number of siblings, of symbols and of scalars of one; then for each its work, and symbols
@@ -134,8 +136,8 @@ static void put_launch(const tc_entry *e, uint32_t launch, uint32_t first, uint3
   tc_put(e->out, ";\n  }\n");
 }
 
-/* The first kernel behind which the body must not run: it writes an operand, or has an effect.  nkernel:
- * there is none. */
+/* The first kernel behind which the body must not run: it writes an operand, or has an effect.
+ * nkernel: there is none. */
 static uint32_t first_final(const tc_program *p) {
   for (uint32_t k = 0; k < p->nkernel; ++k) {
     if (p->kernel[k].effect) return k;
@@ -167,8 +169,8 @@ static void put_check(const tc_entry *e, bool ended) {
           e->style->all_can_fail ? "bad" : "0");
 }
 
-/* Operands have been written, or there was an effect: the body must not run.  The function fails as an
- * operation does. */
+/* Operands have been written, or there was an effect: the body must not run.  The function fails as
+ * an operation does. */
 static void put_late_check(const tc_entry *e) {
   tc_put(e->out, "  if (__builtin_expect(bad, 0)) {\n");
   put_drop(e);

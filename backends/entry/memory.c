@@ -75,8 +75,8 @@ static void put_numbered(const char *text, uint32_t number, tc_buf *out) {
   tc_put(out, text);
 }
 
-/* Scratch memory lies behind the arena; all kernels share the place, and equal ones (layers of a model have them) what is
- * said of it.  `list` has the texts so far. */
+/* Scratch memory lies behind the arena; all kernels share the place, and equal ones (layers of a
+ * model have them) what is said of it.  `list` has the texts so far. */
 static void put_scratch(const tc_entry *e, uint32_t k, tc_names *list) {
   tc_buf t = {0};
   if (e->style->scratch && e->style->scratch(e, k, &t)) {
@@ -125,8 +125,9 @@ static void put_workspace(const tc_entry *e) {
 
 /* ---- where buffers lie ------------------------------------------------------------------------
  *
- * at<i> is the offset of buffer i in the arena: bytes of all slots in front of it (lower/memory/workspace.c), a sum as long as
- * the program has slots.  Printed is what each adds to the one in front, and a slot once. */
+ * at<i> is the offset of buffer i in the arena: bytes of all slots in front of it
+ * (lower/memory/workspace.c), a sum as long as the program has slots.  Printed is what each adds to
+ * the one in front, and a slot once. */
 
 typedef struct place {
   uint32_t buffer;
@@ -154,11 +155,13 @@ static uint32_t list_places(const tc_entry *e, place *list) {
   return n;
 }
 
-/* front: the buffer in front, or NULL.  Whatever the order is, the sum that is printed is the offset. */
+/* front: the buffer in front, or NULL.  Whatever the order is, the sum that is printed is the
+ * offset. */
 static void put_offset(const tc_entry *e, uint32_t buffer, const place *front) {
   const tc_dim at = e->p->buffer[buffer].offset;
   tc_dim step = TC_DIM_INVALID;
-  if (front && !tc_dim_is_const(at)) step = tc_dim_sub(e->dims, at, e->p->buffer[front->buffer].offset);
+  if (front && !tc_dim_is_const(at))
+    step = tc_dim_sub(e->dims, at, e->p->buffer[front->buffer].offset);
   tc_putf(e->out, "  const int64_t at%u = ", buffer);
   if (tc_dim_bad(step)) {
     tc_entry_dim(e, at);

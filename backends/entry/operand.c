@@ -1,8 +1,8 @@
 /* operand.c - what an entry asks of an operand. */
 #include "backends/entry/entry.h"
 
-/* Gradients of what is written are the body's; others are too, but where kernels compute them.  Where a tape would
- * record nothing of an operand, it may be tracked. */
+/* Gradients of what is written are the body's; others are too, but where kernels compute them.
+ * Where a tape would record nothing of an operand, it may be tracked. */
 bool tc_entry_refuses_tracked(const tc_entry *e, const tc_input *in) {
   const bool differentiates = e->f->trains || e->f->part != TC_PART_WHOLE;
   return !in->leaf && !in->detached && (in->written || !differentiates);

@@ -1,6 +1,6 @@
-/* operand_table.c - guards and packing of entries with many operands, as loops over a table of them: what each costs in text,
- * code and time to compile it is a row.  Entries with few say it of each operand, which is faster by a load and a branch or
- * two (guards.c, memory.c). */
+/* operand_table.c - guards and packing of entries with many operands, as loops over a table of
+ * them: what each costs in text, code and time to compile it is a row.  Entries with few say it of
+ * each operand, which is faster by a load and a branch or two (guards.c, memory.c). */
 #include "backends/entry/entry.h"
 
 enum { MANY_OPERANDS = 32 };
@@ -55,7 +55,7 @@ static void put_loop(const tc_entry *e) {
           tc_graph_input_count(e->p->graph));
 }
 
-/* ---- guards ----------------------------------------------------------------------------------- */
+/* ---- guards ---------------------------------------------------------------------------------- */
 
 static void put_table(const tc_entry *e) {
   tc_put(e->out, "  static const tc_operand operand[] = {\n");
@@ -72,18 +72,20 @@ static void put_table(const tc_entry *e) {
 void tc_entry_table_keys(const tc_entry *e) {
   put_table(e);
   put_loop(e);
-  tc_put(e->out, "    if (__builtin_expect(!x || tc_key_of(x) != operand[i].key ||\n"
-                 "                         (asks & TC_UNTRACKED && x->autograd && tcrt_recording()), 0))\n"
-                 "      return tc_key_miss(f, x, (int)i, operand[i].key);\n"
-                 "    TC_GUARD(!(asks & TC_LEAF) || tcrt_leaf(x), TC_MISS_GRAD, (int)i, -1, 0, 1);\n");
+  tc_put(e->out,
+         "    if (__builtin_expect(!x || tc_key_of(x) != operand[i].key ||\n"
+         "                         (asks & TC_UNTRACKED && x->autograd && tcrt_recording()), 0))\n"
+         "      return tc_key_miss(f, x, (int)i, operand[i].key);\n"
+         "    TC_GUARD(!(asks & TC_LEAF) || tcrt_leaf(x), TC_MISS_GRAD, (int)i, -1, 0, 1);\n");
   if (e->f->trains)
     tc_putf(e->out,
             "    if (__builtin_expect(asks & TC_TRAINED && x->autograd != 0, 0) && tcrt_recording())\n"
             "      return %s_train(in, scalar, out);\n",
             e->f->symbol);
   if (e->device != TC_CPU)
-    tc_put(e->out, "    TC_GUARD(x->device_index == in[0]->device_index, TC_MISS_DEVICE, (int)i, -1,\n"
-                   "             x->device_index, in[0]->device_index);\n");
+    tc_put(e->out,
+           "    TC_GUARD(x->device_index == in[0]->device_index, TC_MISS_DEVICE, (int)i, -1,\n"
+           "             x->device_index, in[0]->device_index);\n");
   tc_put(e->out, "  }\n");
 }
 
@@ -135,9 +137,10 @@ void tc_entry_table_writes(const tc_entry *e) {
          "      return tcrt_miss(f, TC_MISS_STRIDE, (int)i, -1, 0, !(asks & TC_STRIDABLE));\n  }\n");
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-static const char if_packed[] = "asks & TC_PACKED && __builtin_expect(!(x->key.flags & TC_FLAG_CONTIGUOUS), 0)";
+static const char if_packed[] =
+    "asks & TC_PACKED && __builtin_expect(!(x->key.flags & TC_FLAG_CONTIGUOUS), 0)";
 
 void tc_entry_table_pack_sizes(const tc_entry *e) {
   tc_put(e->out, "  const int64_t packs = bytes; /* copies follow each other */\n");

@@ -1,5 +1,5 @@
-/* combine.c - the functions of reductions over vectors, from their table.  Of a reduction OP of elements of type T,
- * whose accumulators together are of type X (tc_print_tuple_type):
+/* combine.c - the functions of reductions over vectors, from their table.  Of a reduction OP of
+ * elements of type T, whose accumulators together are of type X (tc_print_tuple_type):
  *
  *   tc_OP_T(a, b)           a and b together; of one op, it is that op's function
  *   tc_lanes_OP_T(v)        all lanes together, in every lane
@@ -15,7 +15,8 @@
 #include "backends/openmp/emit.h"
 #include "backends/print/print.h"
 
-/* A value of which each accumulator is `format`, where @ is what names it: nothing, or its member of a tuple. */
+/* A value of which each accumulator is `format`, where @ is what names it: nothing, or its member
+ * of a tuple. */
 static void put_each(const tc_print_reducer *f, const char *format, tc_buf *out) {
   if (f->n > 1) tc_putf(out, "tc_pack_%s(", f->type.text);
   for (int i = 0; i < f->n; ++i) {
@@ -34,13 +35,16 @@ static void put_tuple_type(const tc_print_reducer *f, tc_buf *out) {
   tc_putf(out, " */\ntypedef struct tc_v%s {\n", x);
   for (int i = 0; i < f->n; ++i) tc_putf(out, "  tc_v%s a%d;\n", tc_print_part(f, i), i);
   tc_putf(out, "} tc_v%s;\nTC_FN tc_v%s tc_pack_%s(", x, x, x);
-  for (int i = 0; i < f->n; ++i) tc_putf(out, "%stc_v%s a%d", i ? ", " : "", tc_print_part(f, i), i);
+  for (int i = 0; i < f->n; ++i)
+    tc_putf(out, "%stc_v%s a%d", i ? ", " : "", tc_print_part(f, i), i);
   tc_putf(out, ") {\n  return (tc_v%s){", x);
   for (int i = 0; i < f->n; ++i) tc_putf(out, "%sa%d", i ? ", " : "", i);
   tc_put(out, "};\n}\n");
   for (int i = 0; i < f->n; ++i)
-    tc_putf(out, "TC_FN tc_v%s tc_part%d_%s(tc_v%s v) { return v.a%d; }\n", tc_print_part(f, i), i, x, x, i);
-  tc_putf(out, "TC_FN tc_v%s tc_where_%s(tc_vb8 c, tc_v%s a, tc_v%s b) {\n  return tc_pack_%s(", x, x, x, x, x);
+    tc_putf(out, "TC_FN tc_v%s tc_part%d_%s(tc_v%s v) { return v.a%d; }\n", tc_print_part(f, i), i,
+            x, x, i);
+  tc_putf(out, "TC_FN tc_v%s tc_where_%s(tc_vb8 c, tc_v%s a, tc_v%s b) {\n  return tc_pack_%s(", x,
+          x, x, x, x);
   for (int i = 0; i < f->n; ++i)
     tc_putf(out, "%stc_where_%s(c, a.a%d, b.a%d)", i ? ", " : "", tc_print_part(f, i), i, i);
   tc_put(out, ");\n}\n");
@@ -49,8 +53,8 @@ static void put_tuple_type(const tc_print_reducer *f, tc_buf *out) {
 static void put_combine(const tc_print_reducer *f, tc_buf *out) {
   const char *x = f->type.text;
   tc_rule rule;
-  tc_putf(out, "/* @ tc_%s_%s */\nTC_FN tc_v%s tc_%s_%s(tc_v%s a, tc_v%s b) {\n", f->op.text, f->t, x, f->op.text, f->t, x,
-          x);
+  tc_putf(out, "/* @ tc_%s_%s */\nTC_FN tc_v%s tc_%s_%s(tc_v%s a, tc_v%s b) {\n", f->op.text, f->t,
+          x, f->op.text, f->t, x, x);
   tc_print_combined(f, &tc_omp_words, "%s", &rule, out);
   if (out->failed) return;
   tc_put(out, "  return ");
@@ -61,7 +65,8 @@ static void put_combine(const tc_print_reducer *f, tc_buf *out) {
 
 static void put_lanes(const tc_print_reducer *f, tc_buf *out) {
   const char *x = f->type.text, *op = f->op.text, *t = f->t;
-  tc_putf(out, "/* @ tc_lanes_%s_%s */\nTC_FN tc_v%s tc_lanes_%s_%s(tc_v%s v) {\n", op, t, x, op, t, x);
+  tc_putf(out, "/* @ tc_lanes_%s_%s */\nTC_FN tc_v%s tc_lanes_%s_%s(tc_v%s v) {\n", op, t, x, op, t,
+          x);
   for (int i = 0, s = 8; i < 4; ++i, s /= 2) {
     char swapped[24];
     snprintf(swapped, sizeof swapped, "TC_SWAP(v@, %d)", s);
@@ -74,11 +79,13 @@ static void put_lanes(const tc_print_reducer *f, tc_buf *out) {
   tc_put(out, "  return v;\n}\n");
 }
 
-/* In log2(TC_L) steps, each of which has half as many vectors: of the lanes of two vectors those that are half a vector
- * apart are combined, and the vectors' take turns.  Lane l is of row l in the end. */
+/* In log2(TC_L) steps, each of which has half as many vectors: of the lanes of two vectors those
+ * that are half a vector apart are combined, and the vectors' take turns.  Lane l is of row l in
+ * the end. */
 static void put_collect(const tc_print_reducer *f, tc_buf *out) {
   const char *x = f->type.text, *op = f->op.text, *t = f->t;
-  tc_putf(out, "/* @ tc_collect_%s_%s */\nTC_FN tc_v%s tc_collect_%s_%s(const tc_v%s *row) {\n", op, t, x, op, t, x);
+  tc_putf(out, "/* @ tc_collect_%s_%s */\nTC_FN tc_v%s tc_collect_%s_%s(const tc_v%s *row) {\n", op,
+          t, x, op, t, x);
   tc_putf(out,
           "  tc_v%s v[TC_L];\n"
           "  TC_UNROLL for (int i = 0; i < TC_L; ++i) v[i] = row[i];\n"
@@ -89,13 +96,13 @@ static void put_collect(const tc_print_reducer *f, tc_buf *out) {
           x, op, t);
 }
 
-/* In log2(TC_L) steps: lane l takes up what stands 1, 2, 4, .. lanes before it.  f: of the carry, x: the type and t
- * the suffix of what is scanned. */
+/* In log2(TC_L) steps: lane l takes up what stands 1, 2, 4, .. lanes before it.  f: of the carry,
+ * x: the type and t the suffix of what is scanned. */
 static void put_prefix(const tc_print_reducer *f, const char *x, const char *t, tc_buf *out) {
   const char *row = tc_reducer_get(f->r)->text, *c = f->type.text, *op = f->op.text;
   const bool cast = strcmp(x, c) != 0;
-  tc_putf(out, "/* @ tc_prefix_%s_%s */\nTC_FN tc_v%s tc_prefix_%s_%s(tc_v%s *carry, tc_v%s x) {\n", row, t, x, row,
-          t, c, x);
+  tc_putf(out, "/* @ tc_prefix_%s_%s */\nTC_FN tc_v%s tc_prefix_%s_%s(tc_v%s *carry, tc_v%s x) {\n",
+          row, t, x, row, t, c, x);
   tc_putf(out, "  const tc_v%s before = *carry, none = ", c);
   tc_print_identity(&tc_omp_words, f->r, f->element, out);
   tc_putf(out, cast ? ";\n  tc_v%s v = TC_CAST(%s, x);\n" : ";\n  tc_v%s v = x;\n", c, c);

@@ -2,11 +2,26 @@
 #include "backends/openmp/emit.h"
 #include "backends/openmp/unit.h"
 
-/* Level i runs the best text at or below it; a hole means that the machine is too old. */
+/* A machine below it is too old for the kernel. */
 static int lowest_level(uint32_t levels) {
   for (int i = 0; i < TC_ISA_COUNT; ++i)
     if (levels >> i & 1) return i;
   return TC_ISA_COUNT;
+}
+
+/* The texts of a kernel, one for each level of the machine: the best at or below it. */
+static void put_table(const tc_entry *e, uint32_t k) {
+  for (int i = 0; i < TC_ISA_COUNT; ++i)
+    if (e->levels[k] >> i & 1)
+      tc_putf(e->out, "extern tcrt_kernel %s_%s TC_HIDDEN;\n", e->name[k], tc_isa_name[i]);
+  tc_putf(e->out, "static tcrt_kernel *const %s[TC_ISA_COUNT] = {", e->name[k]);
+  for (int i = 0, best = -1; i < TC_ISA_COUNT; ++i) {
+    if (e->levels[k] >> i & 1) best = i;
+    tc_put(e->out, i ? ", " : "");
+    if (best < 0) tc_put(e->out, "0");
+    else tc_putf(e->out, "%s_%s", e->name[k], tc_isa_name[best]);
+  }
+  tc_put(e->out, "};\n");
 }
 
 static void put_tables(const tc_entry *e) {
@@ -14,18 +29,7 @@ static void put_tables(const tc_entry *e) {
     if (e->p->kernel[k].kind == TC_KERNEL_CALL || e->p->kernel[k].joins) continue;
     bool fresh; /* else another launch of the unit has it */
     if (!tc_names_number(e->declared, e->name[k], &fresh)) e->out->failed = true;
-    if (!fresh) continue;
-    for (int i = 0; i < TC_ISA_COUNT; ++i)
-      if (e->levels[k] >> i & 1)
-        tc_putf(e->out, "extern tcrt_kernel %s_%s TC_HIDDEN;\n", e->name[k], tc_isa_name[i]);
-    tc_putf(e->out, "static tcrt_kernel *const %s[TC_ISA_COUNT] = {", e->name[k]);
-    for (int i = 0, best = -1; i < TC_ISA_COUNT; ++i) {
-      if (e->levels[k] >> i & 1) best = i;
-      tc_put(e->out, i ? ", " : "");
-      if (best < 0) tc_put(e->out, "0");
-      else tc_putf(e->out, "%s_%s", e->name[k], tc_isa_name[best]);
-    }
-    tc_put(e->out, "};\n");
+    if (fresh) put_table(e, k);
   }
 }
 
@@ -39,14 +43,15 @@ static void put_refuse(const tc_entry *e) {
 
 static bool is_threaded(const tc_entry *e) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k)
-    if (e->p->kernel[k].kind == TC_KERNEL_MATMUL || e->p->kernel[k].kind == TC_KERNEL_SORT) return true;
+    if (e->p->kernel[k].kind == TC_KERNEL_MATMUL || e->p->kernel[k].kind == TC_KERNEL_SORT)
+      return true;
   for (uint32_t i = 0; i < e->p->nbuffer; ++i)
     if (tc_buffer_of_thread(&e->p->buffer[i]) && !tc_omp_on_stack(&e->p->buffer[i])) return true;
   return !tc_dim_is(e->p->workspace, 0);
 }
 
-/* Packed panels that several kernels use: `packed<i>`, of which kernel i is the first, and nothing is
- * there when the function begins. */
+/* Packed panels that several kernels use: `packed<i>`, of which kernel i is the first, and nothing
+ * is there when the function begins. */
 static void put_kept(const tc_entry *e, bool begin) {
   for (uint32_t k = 0; k < e->p->nkernel; ++k) {
     const tc_kernel *kernel = &e->p->kernel[k];
@@ -64,7 +69,8 @@ static void put_kept(const tc_entry *e, bool begin) {
   }
 }
 
-/* LOCAL and PRIVATE buffers of all threads, the packed panels of a matmul, and what a sort moves. */
+/* LOCAL and PRIVATE buffers of all threads, the packed panels of a matmul, and what a sort
+ * moves. */
 static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   const tc_kernel *kernel = &e->p->kernel[k];
   tc_buf shared = {0}, each = {0};

@@ -64,7 +64,8 @@ static void put_scalar(uint32_t i, bool f, void *out) {
 static void put_sizes(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_dims *c = tc_graph_dims(p->graph);
   for (uint32_t i = 0; i < tc_dims_sym_count(c); ++i)
-    if (!k->outer.fused || i != k->outer.sym) tc_putf(out, "  const int64_t s_%s = sym[%u];\n", tc_dims_sym(c, i)->name, i);
+    if (!k->outer.fused || i != k->outer.sym)
+      tc_putf(out, "  const int64_t s_%s = sym[%u];\n", tc_dims_sym(c, i)->name, i);
   tc_print_each_scalar(k, p, put_scalar, out);
 }
 
@@ -116,15 +117,17 @@ static void put_thread(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 }
 
 /* The kernel: a team of threads where the work pays for it, else this thread alone, which then asks
- * the OpenMP runtime for nothing.  Of siblings, all of a list (backends/entry/launch.c says how it is passed). */
+ * the OpenMP runtime for nothing.  Of siblings, all of a list (backends/entry/launch.c says how it
+ * is passed). */
 void tc_omp_team_tail(const tc_kernel *k, const tc_program *p, const char *work, int64_t least,
                       tc_buf *out) {
   tc_put(out, "  return bad != 0;\n}\n");
   put_thread(k, p, out);
   tc_put(out, signature);
   if (k->sibling) {
-    tc_putf(out, "  return tc_run_siblings(TC_NAME(@NAME@_thread), buf, %u, sym, scalar, %lld);\n}\n", k->nbuffer,
-            (long long)(least ? least : INT64_MAX));
+    tc_putf(out,
+            "  return tc_run_siblings(TC_NAME(@NAME@_thread), buf, %u, sym, scalar, %lld);\n}\n",
+            k->nbuffer, (long long)(least ? least : INT64_MAX));
     return;
   }
   put_sizes(k, p, out);

@@ -34,7 +34,8 @@ void tc_omp_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   put_size("inner", s->inner, p, out);
   put_size("k", s->k, p, out);
   tc_putf(out, "};\n  const int64_t each = ((%s) + 63) / 64 * 64;\n", each.text ? each.text : "0");
-  tc_putf(out, "  tc_sort_%s(&s, b1, b0, (char *)buf[3] + part * each, part, parts);\n", tc_print_storage(s->dtype));
+  tc_putf(out, "  tc_sort_%s(&s, b1, b0, (char *)buf[3] + part * each, part, parts);\n",
+          tc_print_storage(s->dtype));
   tc_put(&work, "(");
   tc_print_dim(p, s->outer, &work);
   tc_put(&work, ") * (");

@@ -6,7 +6,8 @@
 
 /* ---- dependence ------------------------------------------------------------------------------ */
 
-uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends) {
+/* Bit j: the address changes along axis j. */
+static uint32_t address_axes(const tc_address *a, const uint32_t *depends) {
   uint32_t m = 0;
   for (int i = 0; i < TC_MAX_AXES; ++i)
     if (!tc_dim_is(a->coef[i], 0)) m |= 1u << i;
@@ -20,7 +21,7 @@ void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t 
     const tc_expr *e = &k->expr[i];
     uint32_t m = depends[e->guard.id];
     for (int j = 0; j < 3; ++j) m |= depends[e->in[j].id];
-    if (tc_expr_has_address(e)) m |= tc_print_address_axes(&e->address, depends);
+    if (tc_expr_has_address(e)) m |= address_axes(&e->address, depends);
     if (e->kind == TC_EX_RESULT && result_axes) m |= result_axes[e->index];
     depends[i] = m;
   }
@@ -30,7 +31,7 @@ uint32_t tc_print_stage_axes(const tc_stage *st, const uint32_t *depends) {
   uint32_t m = 0;
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
-    m |= depends[a->value.id] | depends[a->guard.id] | tc_print_address_axes(&a->address, depends);
+    m |= depends[a->value.id] | depends[a->guard.id] | address_axes(&a->address, depends);
   }
   return m;
 }
@@ -139,8 +140,8 @@ static void put_live(const tc_print_scope *s, tc_val guard, tc_buf *out) {
 /* An index operand that needs no check, as x<tag>_<j>. */
 static void put_free_term(tc_print_scope *s, const tc_term *t, const char *tag, int j) {
   const bool varies = tc_print_varies(s, t->value);
-  tc_print_line(s, "const %s x%s_%d = tc_index_free(v%u);", varies ? s->words->index : s->words->uniform_index, tag, j,
-                t->value.id);
+  tc_print_line(s, "const %s x%s_%d = tc_index_free(v%u);",
+                varies ? s->words->index : s->words->uniform_index, tag, j, t->value.id);
 }
 
 /* Prints the index operands of an address, checked, as x<tag>_<j>. */
@@ -154,12 +155,14 @@ void tc_print_terms(tc_print_scope *s, const tc_address *a, tc_val guard, const 
     const bool wide = s->k->expr[t->value.id].dtype == TC_I64;
     tc_buf b = {0}, live = {0};
     tc_print_dim(s->p, t->bound, &b);
-    const bool varies = tc_print_varies(s, t->value), one = s->words->index_one && !varies && !guard.id;
+    const bool varies = tc_print_varies(s, t->value),
+               one = s->words->index_one && !varies && !guard.id;
     if (!one) put_live(s, guard, &live);
     tc_print_line(s, "const %s x%s_%d = %s(%sv%u%s, %s%s%s, &bad);",
-                  varies ? s->words->index : s->words->uniform_index, tag, j, one ? "tc_index_one" : "tc_index",
-                  wide ? "" : "TC_CAST(i64, ", t->value.id, wide ? "" : ")", b.text ? b.text : "0",
-                  one ? "" : ", ", live.text ? live.text : "");
+                  varies ? s->words->index : s->words->uniform_index, tag, j,
+                  one ? "tc_index_one" : "tc_index", wide ? "" : "TC_CAST(i64, ", t->value.id,
+                  wide ? "" : ")", b.text ? b.text : "0", one ? "" : ", ",
+                  live.text ? live.text : "");
     tc_buf_free(&b);
     tc_buf_free(&live);
   }

@@ -1,10 +1,12 @@
-/* combine.c - the rules of reductions as statements, and the functions of reductions that a text names, in a prelude. */
+/* combine.c - the rules of reductions as statements, and the functions of reductions that a text
+ * names, in a prelude. */
 #include "backends/print/print.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, int indent, tc_buf *out) {
+void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, int indent,
+                   tc_buf *out) {
   uint32_t depends[TC_RULE_EXPRS];
   uint8_t printed[TC_RULE_EXPRS] = {0};
   for (int i = 0; i < TC_RULE_EXPRS; ++i) depends[i] = 1;
@@ -24,7 +26,8 @@ const char *tc_print_part(const tc_print_reducer *f, int i) {
   return tc_print_compute(tc_accumulator_dtype(f->r, i, f->element));
 }
 
-void tc_print_combined(const tc_print_reducer *f, const tc_spelling *words, const char *each, tc_rule *rule, tc_buf *out) {
+void tc_print_combined(const tc_print_reducer *f, const tc_spelling *words, const char *each,
+                       tc_rule *rule, tc_buf *out) {
   char name[2 * TC_MAX_ACCUMULATORS][16];
   const char *from[2 * TC_MAX_ACCUMULATORS];
   if (!tc_combine_rule(f->r, f->element, rule)) {
@@ -78,14 +81,17 @@ static void put_reductions(const char *text, tc_print_put_reducer *put, tc_buf *
     const char *row = tc_reducer_get((tc_reducer)r)->text;
     if (!needs(text, combine.text, row, "")) continue;
     for (int d = 0; d < TC_DTYPE_COUNT; ++d) {
-      if (d == TC_F16 || d == TC_BF16 || !needs(text, combine.text, row, tc_print_compute((tc_dtype)d))) continue;
+      if (d == TC_F16 || d == TC_BF16 ||
+          !needs(text, combine.text, row, tc_print_compute((tc_dtype)d)))
+        continue;
       const tc_print_reducer f = tc_print_reducer_of((tc_reducer)r, (tc_dtype)d);
       put(&f, out);
     }
   }
 }
 
-bool tc_print_prelude_with_reductions(const char *prelude, const char *text, tc_print_put_reducer *put, tc_buf *out) {
+bool tc_print_prelude_with_reductions(const char *prelude, const char *text,
+                                      tc_print_put_reducer *put, tc_buf *out) {
   tc_buf all = {0};
   tc_put(&all, prelude);
   put_reductions(text, put, &all);

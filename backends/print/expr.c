@@ -36,8 +36,8 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
     tc_putf(out, "v%u[0] ? tc_splat_%s(b%u + %s) : tc_set_%s(0)", g, t, b, base,
             tc_print_compute(e->dtype));
   else if (g && p.unit && s->words->unaligned && !tc_print_varies(s, e->guard))
-    tc_putf(out, "v%u[0] ? tc_loadn_%s(b%u + %s, %s) : tc_set_%s(0)", g, t, b, base, tc_print_valid(s),
-            tc_print_compute(e->dtype));
+    tc_putf(out, "v%u[0] ? tc_loadn_%s(b%u + %s, %s) : tc_set_%s(0)", g, t, b, base,
+            tc_print_valid(s), tc_print_compute(e->dtype));
   else if (g && p.unit)
     tc_putf(out, "tc_loadg_%s(b%u + %s, v%u, %s)", t, b, base, g, tc_print_valid(s));
   else if (g)
@@ -48,7 +48,8 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
   else if (!s->lanes && is_channel(s, &e->address) && p.step.len)
     tc_putf(out, "tc_loadstride%s_%s(b%u + %s)", p.step.text, t, b, base);
-  else if (s->lanes && s->words->interleave > 1 && tc_dim_is(tc_print_step(s, &e->address), 2) && p.step.len)
+  else if (s->lanes && s->words->interleave > 1 && tc_dim_is(tc_print_step(s, &e->address), 2) &&
+           p.step.len)
     tc_putf(out, "tc_loadstride2n_%s(b%u + %s, %s)", t, b, base, s->lanes);
   else if (s->words->strided && p.step.len)
     tc_putf(out, "tc_strided_%s(b%u + %s, %s, %s)", t, b, base, p.step.text, tc_print_valid(s));
@@ -193,7 +194,7 @@ static void put_definition(tc_print_scope *s, uint32_t id, uint8_t forms) {
 
 /* ---- walks ----------------------------------------------------------------------------------- */
 
-void tc_print_mark_terms(uint8_t *need, const tc_address *a) {
+static void mark_terms(uint8_t *need, const tc_address *a) {
   for (int j = 0; j < a->nterm; ++j) need[a->term[j].value.id] |= TC_PRINT_LANES;
 }
 
@@ -207,7 +208,7 @@ static void mark_forms(const tc_print_scope *s, uint8_t *need) {
     need[i] |= single ? TC_PRINT_SINGLE : tc_print_is_leaf(s, i) ? 0 : TC_PRINT_LANES;
     for (int j = 0; j < 3; ++j) need[e->in[j].id] |= single ? TC_PRINT_SINGLE : TC_PRINT_LANES;
     need[e->guard.id] |= TC_PRINT_LANES;
-    if (tc_expr_has_address(e)) tc_print_mark_terms(need, &e->address);
+    if (tc_expr_has_address(e)) mark_terms(need, &e->address);
   }
 }
 

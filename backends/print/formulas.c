@@ -1,5 +1,5 @@
-/* formulas.c - elementwise ops as C functions, by the formulas that the eager library computes with, and
- * its random numbers. */
+/* formulas.c - elementwise ops as C functions, by the formulas that the eager library computes
+ * with, and its random numbers. */
 #include "backends/entry/entry.h"
 #include "backends/print/print.h"
 

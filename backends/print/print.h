@@ -3,9 +3,9 @@
  * One way to compute.  Every value of a kernel is a vector of TC_L lanes.  A value that does not
  * depend on the vector axis has equal lanes; a tail computes all lanes and loads and stores only
  * the first n.  So there is one spelling of an op, and no scalar copy of the prelude.  Plain
- * arithmetic of values with equal lanes is done once, on u<i> (single.c); any other op on them is one
- * of vectors.  What differs between machines is in the preludes, in the nest printers, and in the few
- * words of tc_spelling.
+ * arithmetic of values with equal lanes is done once, on u<i> (single.c); any other op on them is
+ * one of vectors.  What differs between machines is in the preludes, in the nest printers, and in
+ * the few words of tc_spelling.
  *
  * Names in kernel text
  *   b<i>          buffer i of the kernel's list, restrict pointer to its storage type; for buffers
@@ -55,10 +55,13 @@ typedef struct tc_spelling {
   const char *nan, *inf; /* expressions of type double */
   const char *size;      /* prefix of symbols in values: of type int64_t; "s_" */
   const char *integer;   /* type of extents and counters */
-  bool index_one;        /* there is tc_index_one(v, bound, &bad): tc_index of equal lanes, one of which is live */
-  bool strided;          /* there are tc_strided_T(p, s, n): p[l * s], and tc_storeapart_T(p, s, v, n) */
+  /* there is tc_index_one(v, bound, &bad): tc_index of equal lanes, one of which is live */
+  bool index_one;
+  /* there are tc_strided_T(p, s, n): p[l * s], and tc_storeapart_T(p, s, v, n) */
+  bool strided;
   bool unaligned;        /* tc_load_T and tc_loadn_T take any address */
-  int interleave; /* there is tc_loadstride<s>_T(p): p[l * s] of all lanes, for s = 2 .. interleave */
+  /* there is tc_loadstride<s>_T(p): p[l * s] of all lanes, for s = 2 .. interleave */
+  int interleave;
   /* Optional.  An OP is spelled otherwise than in the op table: writes that text. */
   bool (*op)(const struct tc_print_scope *s, const tc_expr *e, tc_buf *out);
 } tc_spelling;
@@ -78,9 +81,11 @@ typedef struct tc_print_scope {
   const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
   const char *const *result;     /* text of RESULT i, a vector variable */
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
-  const char *nontemporal; /* text of the flag `nontemporal` of stores to OUTPUT buffers, or NULL: tc_store */
+  /* text of the flag `nontemporal` of stores to OUTPUT buffers, or NULL: tc_store */
+  const char *nontemporal;
   uint32_t *depends;     /* per expression: bit j: depends on axis j.  tc_print_depends */
-  const uint8_t *reduced_precision; /* per expression: its 17 leading bits are enough; NULL: nowhere */
+  /* per expression: its 17 leading bits are enough; NULL: nowhere */
+  const uint8_t *reduced_precision;
   uint8_t *printed;      /* per expression: bit 0: v<i> is visible, bit 1: u<i> */
   /* Optional.  LOAD `id` is taken from elsewhere (a register, a tile): writes that text. */
   bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
@@ -91,8 +96,6 @@ typedef struct tc_print_scope {
 
 /* Fills depends[nexpr]; result_axes as above (may be NULL when there is no RESULT). */
 void tc_print_depends(const tc_kernel *k, const uint32_t *result_axes, uint32_t *depends);
-/* Bit j: the address changes along axis j. */
-uint32_t tc_print_address_axes(const tc_address *a, const uint32_t *depends);
 
 /* Bit j: some value or address of the stage does. */
 uint32_t tc_print_stage_axes(const tc_stage *st, const uint32_t *depends);
@@ -112,7 +115,8 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out);
 void tc_print_store(tc_print_scope *s, const tc_action *a);
 /* Values and addresses of an action, as tc_print_hoist. */
 void tc_print_hoist_action(tc_print_scope *s, const tc_action *a, uint32_t mask);
-void tc_print_hoist_stage(tc_print_scope *s, const tc_stage *st, uint32_t mask); /* of all of its actions */
+/* of all of its actions */
+void tc_print_hoist_stage(tc_print_scope *s, const tc_stage *st, uint32_t mask);
 /* A copy of `printed` for an inner C block, so that what the block declares is forgotten after it.
  */
 uint8_t *tc_print_enter(tc_print_scope *s);             /* the outer set; NULL: out of memory */
@@ -121,8 +125,8 @@ void tc_print_leave(tc_print_scope *s, uint8_t *outer); /* frees the inner set *
 /* The affine part of an address at the point of the scope (lane 0), as a C expression in elements.
  */
 void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out);
-/* Of a bound of a chain's keys (tc_mm_find_keys), along whose rows axis m runs: the upper or the lower one of rows m0 to
- * `last`. */
+/* Of a bound of a chain's keys (tc_mm_find_keys), along whose rows axis m runs: the upper or the
+ * lower one of rows m0 to `last`. */
 void tc_print_key_bound(tc_print_scope *s, const tc_address *a, int m, bool upper, tc_buf *out);
 /* Elements from lane to lane, beside what index operands add. */
 tc_dim tc_print_step(const tc_print_scope *s, const tc_address *a);
@@ -150,30 +154,38 @@ typedef struct tc_print_name {
 } tc_print_name;
 
 bool tc_print_is_tuple(const tc_action *a); /* it has several accumulators */
-/* Of accumulators together: f32; f32_i64.  Of the function that combines two of them: add, mul, max; argmax. */
+/* Of accumulators together: f32; f32_i64.  Of the function that combines two of them: add, mul,
+ * max; argmax. */
 tc_print_name tc_print_tuple_type(tc_reducer r, tc_dtype element);
 tc_print_name tc_print_combine(tc_reducer r);
-tc_print_name tc_print_combine_part(tc_reducer r, int i); /* of the op that alone combines accumulator i */
+/* of the op that alone combines accumulator i */
+tc_print_name tc_print_combine_part(tc_reducer r, int i);
 bool tc_print_is_op(tc_reducer r); /* that function is the one of an op */
-bool tc_print_widens(tc_reducer r); /* totals of f32 are kept in f64: it is one accumulator, which rounds */
+/* totals of f32 are kept in f64: it is one accumulator, which rounds */
+bool tc_print_widens(tc_reducer r);
 bool tc_print_sums_in_f64(const tc_action *a); /* that of f32 elements */
 int tc_print_start(const tc_action *a);        /* of products and sums: 1, 0 */
 /* tc_set_T(...), or a tuple of them: what changes nothing. */
 void tc_print_identity(const tc_spelling *w, tc_reducer r, tc_dtype element, tc_buf *out);
-void tc_print_accumulator_identity(const tc_spelling *w, tc_reducer r, int i, tc_dtype element, tc_buf *out);
+void tc_print_accumulator_identity(const tc_spelling *w, tc_reducer r, int i, tc_dtype element,
+                                   tc_buf *out);
 /* v<i>, or a tuple: what joins the accumulators at a point, its values printed. */
 void tc_print_tuple(const tc_action *a, tc_buf *out);
-/* Statements that give all results of a reduction or scan their part of `value`; declare: the prefix of the types of
- * new variables, or NULL. */
-void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *declare, const char *value);
+/* Statements that give all results of a reduction or scan their part of `value`; declare: the
+ * prefix of the types of new variables, or NULL. */
+void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *declare,
+                          const char *value);
 /* Which axes the results of a nest depend on: a reduction's on the outer ones, a scan's on those of
  * its stage too. */
 void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes);
 
-/* The statements, at that indentation, that compute the values v<id> of a rule, whose RESULT i is from[i]. */
-void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, int indent, tc_buf *out);
+/* The statements, at that indentation, that compute the values v<id> of a rule, whose RESULT i is
+ * from[i]. */
+void tc_print_rule(const tc_spelling *w, const tc_rule *rule, const char *const *from, int indent,
+                   tc_buf *out);
 
-/* A reduction of elements of one type, as the chunks of a prelude that are its functions have it. */
+/* A reduction of elements of one type, as the chunks of a prelude that are its functions have
+ * it. */
 typedef struct tc_print_reducer {
   tc_reducer r;
   int n; /* accumulators */
@@ -184,10 +196,10 @@ typedef struct tc_print_reducer {
 
 tc_print_reducer tc_print_reducer_of(tc_reducer r, tc_dtype element);
 const char *tc_print_part(const tc_print_reducer *f, int i); /* the type of accumulator i */
-/* The statements that combine a and b, values or structs of members a0, a1, ..; `each` is a format that takes what
- * names an accumulator.  Accumulator i becomes v<rule->value[i].id>. */
-void tc_print_combined(const tc_print_reducer *f, const tc_spelling *words, const char *each, tc_rule *rule,
-                       tc_buf *out);
+/* The statements that combine a and b, values or structs of members a0, a1, ..; `each` is a format
+ * that takes what names an accumulator.  Accumulator i becomes v<rule->value[i].id>. */
+void tc_print_combined(const tc_print_reducer *f, const tc_spelling *words, const char *each,
+                       tc_rule *rule, tc_buf *out);
 /* A chunk begins with that name. */
 bool tc_print_has_chunk(const tc_buf *prelude, const char *name);
 
@@ -196,7 +208,8 @@ bool tc_print_has_chunk(const tc_buf *prelude, const char *name);
 bool tc_print_reads(const tc_kernel *k, uint32_t buffer);  /* some expression loads it */
 bool tc_print_checks(const tc_kernel *k); /* it has index operands: it can find one out of range */
 /* The sizes of the axes that its index operands pick elements from. */
-/* Scalars that the text of k may name as a<index>: the graph's, and those constants that k takes. */
+/* Scalars that the text of k may name as a<index>: the graph's, and those constants that k
+ * takes. */
 typedef void tc_print_scalar(uint32_t index, bool is_float, void *arg);
 void tc_print_each_scalar(const tc_kernel *k, const tc_program *p, tc_print_scalar *each,
                           void *arg);
@@ -210,16 +223,16 @@ void tc_print_fused(const tc_kernel *k, const tc_program *p, tc_buf *out);
 void tc_print_shape(const tc_program *p, const tc_buffer *b, tc_buf *out);
 
 /* Takes a kernel's raw text, in which @NAME@ stands for its name: drops the declarations
- * `  const T s_<name> = ...;` and `  const T a<i> = ...;` that nothing below them names, numbers the
- * symbols and scalars that it takes as arrays by the order of the text (t->sym and t->scalar are
- * their numbers in the program), forms the name tck_<readable>_<hash>, and puts it in.  Texts that
- * are equal but for comments and the names of symbols have equal names. */
+ * `  const T s_<name> = ...;` and `  const T a<i> = ...;` that nothing below them names, numbers
+ * the symbols and scalars that it takes as arrays by the order of the text (t->sym and t->scalar
+ * are their numbers in the program), forms the name tck_<readable>_<hash>, and puts it in.  Texts
+ * that are equal but for comments and the names of symbols have equal names. */
 bool tc_print_finish(const tc_kernel *k, const char *raw, tc_kernel_text *t, tc_buf *out);
 /* The same for a kernel and its launcher, which takes the arrays; into t->text and t->launcher. */
 bool tc_print_finish_pair(const tc_kernel *k, const char *raw, const char *launcher,
                           const char *suffix, tc_kernel_text *t);
-/* Numbers the arguments of a text; `nameless` receives it with numbers in place of their names (s_B,
- * and z_B of the same symbol). */
+/* Numbers the arguments of a text; `nameless` receives it with numbers in place of their names
+ * (s_B, and z_B of the same symbol). */
 bool tc_print_arguments(const char *text, tc_kernel_text *t, tc_buf *out, tc_buf *nameless);
 /* Appends `text` with @NAME@ replaced. */
 void tc_print_named(const char *text, const char *name, tc_buf *out);
@@ -238,6 +251,7 @@ bool tc_print_has_formula(tc_op op, bool floating);
 bool tc_print_prelude(const char *prelude, const char *text, tc_buf *out);
 /* With chunks that `put` appends for each reduction of which text names functions. */
 typedef void tc_print_put_reducer(const tc_print_reducer *f, tc_buf *prelude);
-bool tc_print_prelude_with_reductions(const char *prelude, const char *text, tc_print_put_reducer *put, tc_buf *out);
+bool tc_print_prelude_with_reductions(const char *prelude, const char *text,
+                                      tc_print_put_reducer *put, tc_buf *out);
 
 #endif

@@ -32,6 +32,4 @@ bool tc_print_single(const tc_print_scope *s, uint32_t id, tc_buf *out);
 /* spelling.c */
 void tc_print_float(const tc_spelling *w, tc_buf *out, double v, bool single);
 
-void tc_print_mark_terms(uint8_t *need, const tc_address *a);
-
 #endif

@@ -1,8 +1,8 @@
 /* reduce.c - names, tuples and identities of reductions.
  *
- * A reduction of one accumulator is printed with the types of its elements.  Of several, its values are tuples: a
- * type T of the prelude named by the types of its accumulators, f32_i64, with tc_vT, tc_where_T, tc_pack_T(v, w), and
- * tc_part<i>_T(t), which combine.c prints. */
+ * A reduction of one accumulator is printed with the types of its elements.  Of several, its values
+ * are tuples: a type T of the prelude named by the types of its accumulators, f32_i64, with tc_vT,
+ * tc_where_T, tc_pack_T(v, w), and tc_part<i>_T(t), which combine.c prints. */
 #include "backends/print/print.h"
 
 #include <stdio.h>
@@ -65,7 +65,9 @@ bool tc_print_widens(tc_reducer r) {
   return info->n == 1 && info->keep[0].rounds;
 }
 
-bool tc_print_sums_in_f64(const tc_action *a) { return a->dtype == TC_F32 && tc_print_widens(a->reducer); }
+bool tc_print_sums_in_f64(const tc_action *a) {
+  return a->dtype == TC_F32 && tc_print_widens(a->reducer);
+}
 
 int tc_print_start(const tc_action *a) {
   return tc_reducer_get(a->reducer)->keep[0].identity == TC_IDENTITY_ONE;
@@ -91,7 +93,8 @@ static const char *lowest(tc_dtype d, bool least) {
   }
 }
 
-void tc_print_accumulator_identity(const tc_spelling *w, tc_reducer r, int i, tc_dtype element, tc_buf *out) {
+void tc_print_accumulator_identity(const tc_spelling *w, tc_reducer r, int i, tc_dtype element,
+                                   tc_buf *out) {
   const tc_dtype d = tc_accumulator_dtype(r, i, element);
   const tc_identity id = tc_reducer_get(r)->keep[i].identity;
   const bool least = id == TC_IDENTITY_LEAST, most = id == TC_IDENTITY_MOST;
@@ -120,14 +123,16 @@ void tc_print_tuple(const tc_action *a, tc_buf *out) {
   if (n > 1) tc_put(out, ")");
 }
 
-void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *declare, const char *value) {
+void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *declare,
+                          const char *value) {
   const int n = tc_reducer_get(a->reducer)->n;
   const tc_print_name type = tc_print_tuple_type(a->reducer, a->dtype);
   for (int i = 0; i < n; ++i) {
     tc_buf part = {0}, to = {0};
     if (n > 1) tc_putf(&part, "tc_part%d_%s(%s)", i, type.text, value);
     if (declare)
-      tc_putf(&to, "const %s%s ", declare, tc_print_compute(tc_accumulator_dtype(a->reducer, i, a->dtype)));
+      tc_putf(&to, "const %s%s ", declare,
+              tc_print_compute(tc_accumulator_dtype(a->reducer, i, a->dtype)));
     tc_print_line(s, "%s%s = %s;", to.text ? to.text : "", s->result[a->index + (uint32_t)i],
                   n > 1 && part.text ? part.text : value);
     tc_buf_free(&part);
@@ -135,7 +140,8 @@ void tc_print_set_results(tc_print_scope *s, const tc_action *a, const char *dec
   }
 }
 
-/* The results of a reduction depend on the parallel axes, those of a scan on the axes of its stage, too. */
+/* The results of a reduction depend on the parallel axes, those of a scan on the axes of its stage,
+ * too. */
 void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes) {
   const uint32_t parallel = (1u << n->nparallel) - 1;
   for (uint32_t i = 0; i < n->nstage; ++i)
@@ -143,6 +149,7 @@ void tc_print_result_axes(const tc_nest *n, uint32_t *result_axes) {
       const tc_action *a = &n->stage[i].action[j];
       if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_SCAN) continue;
       for (int r = 0; r < tc_reducer_get(a->reducer)->n; ++r)
-        result_axes[a->index + (uint32_t)r] = parallel | (a->kind == TC_ACT_SCAN ? n->stage[i].axes : 0);
+        result_axes[a->index + (uint32_t)r] =
+            parallel | (a->kind == TC_ACT_SCAN ? n->stage[i].axes : 0);
     }
 }

@@ -1,10 +1,10 @@
 /* single.c - values that are equal in all lanes, as one element.
  *
  * What the reductions of a row lead to - a mean, the reciprocal of a deviation, whether a shortcut
- * holds - is computed once a row; as vectors, that takes as much of the machine as several vectors of
- * elements, in f64 twice as much, and in a short row it is a large part of all.  So arithmetic of
- * such values is printed for one element, u<i>, and v<i> is made of it where something that varies
- * from lane to lane takes it, or an op that only vectors have. */
+ * holds - is computed once a row; as vectors, that takes as much of the machine as several vectors
+ * of elements, in f64 twice as much, and in a short row it is a large part of all.  So arithmetic
+ * of such values is printed for one element, u<i>, and v<i> is made of it where something that
+ * varies from lane to lane takes it, or an op that only vectors have. */
 #include "backends/print/print_impl.h"
 
 /* Floating-point ops as C expressions; they round as those of the prelude do. */

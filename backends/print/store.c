@@ -40,7 +40,8 @@ static void put_store(tc_print_scope *s, const tc_print_place *p, const char *t,
     if (a->guard.id) tc_print_line(s, "if (v%u[0])", a->guard.id);
     tc_print_line(s, "tc_store1_%s(b%u + %s, v%u);", t, b, base, v);
   } else if (s->words->strided && p->step.len && !a->guard.id)
-    tc_print_line(s, "tc_storeapart_%s(b%u + %s, %s, v%u, %s);", t, b, base, p->step.text, v, tc_print_valid(s));
+    tc_print_line(s, "tc_storeapart_%s(b%u + %s, %s, v%u, %s);", t, b, base, p->step.text, v,
+                  tc_print_valid(s));
   else if (!p->unit || a->guard.id)
     tc_print_line(s, "tc_scatter_%s(b%u + %s, %s, v%u, %s, %s);", t, b, base,
                   p->unit ? s->words->lanes : p->lane.text, v, guard, tc_print_valid(s));

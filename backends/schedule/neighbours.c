@@ -20,7 +20,8 @@ static void *copy(const search *x, const void *from, size_t bytes) {
   return made;
 }
 
-/* Of a schedule with copies of its nests, variants of nest n and of decisions of variant v there. */
+/* Of a schedule with copies of its nests, variants of nest n and of decisions of variant v
+ * there. */
 static tc_schedule *copy_schedule(const search *x, uint32_t n, uint32_t v) {
   tc_schedule *s = copy(x, x->from, sizeof *s);
   if (!s) return NULL;
@@ -92,10 +93,12 @@ static bool try_count(const search *x, const site *at, int64_t value) {
 
 /* The next smaller and the next larger value of the list, and the absent one. */
 static bool try_counts(const search *x, const site *at) {
-  const int64_t now = *(const int64_t *)((const char *)fields_of(x, x->from, at) + at->word->offset);
+  const int64_t now =
+      *(const int64_t *)((const char *)fields_of(x, x->from, at) + at->word->offset);
   int64_t below = -1, above = -1;
   bool listed = false; /* an absent word stays so where the list does not have that */
-  for (const int64_t *t = at->word->tries; *t >= 0; ++t) listed |= *t == 0 || *t == at->word->absent;
+  for (const int64_t *t = at->word->tries; *t >= 0; ++t)
+    listed |= *t == 0 || *t == at->word->absent;
   if (!listed && now == at->word->absent) return true;
   for (const int64_t *t = at->word->tries; *t >= 0; ++t) {
     const int64_t value = *t ? *t : at->word->absent;
@@ -103,7 +106,8 @@ static bool try_counts(const search *x, const site *at) {
     else if (value > now && above < 0) above = *t;
   }
   const bool drop = !at->word->tries[0] && now != at->word->absent && below;
-  return (!drop || try_count(x, at, 0)) && (below < 0 || try_count(x, at, below)) && (above < 0 || try_count(x, at, above));
+  return (!drop || try_count(x, at, 0)) && (below < 0 || try_count(x, at, below)) &&
+         (above < 0 || try_count(x, at, above));
 }
 
 static bool try_flag(const search *x, const site *at) {
@@ -212,7 +216,8 @@ static bool try_plans(const search *x, uint32_t n) {
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 bool tc_schedule_each_neighbour(const tc_schedule_words *w, tc_program *p, tc_kernel *k,
-                                const uint32_t *variant, tc_schedule_neighbour_fn *each, void *self) {
+                                const uint32_t *variant, tc_schedule_neighbour_fn *each,
+                                void *self) {
   const search x = {w, p, k, k->schedule, each, self};
   bool ok = try_level(&x, &w->kernel, (site){.nest = k->nnest, .stage = -1});
   for (uint32_t n = 0; ok && n < k->nnest; ++n) {
@@ -225,17 +230,19 @@ bool tc_schedule_each_neighbour(const tc_schedule_words *w, tc_program *p, tc_ke
   return ok;
 }
 
-static bool holds(const tc_program *p, const tc_nest *n, const tc_schedule_compare *c, const int64_t *sym,
-                  int64_t lanes) {
+static bool holds(const tc_program *p, const tc_nest *n, const tc_schedule_compare *c,
+                  const int64_t *sym, int64_t lanes) {
   const tc_axis *axis = &n->axis[c->axis];
   int64_t points;
-  if (!tc_dim_eval(tc_graph_dims(p->graph), axis->of >= 0 ? axis->total : axis->extent, sym, &points)) return false;
+  if (!tc_dim_eval(tc_graph_dims(p->graph), axis->of >= 0 ? axis->total : axis->extent, sym,
+                   &points))
+    return false;
   const int64_t bound = c->bound * (c->vectors ? lanes : 1);
   return c->less ? points < bound : points >= bound;
 }
 
-uint32_t tc_schedule_running(const tc_program *p, const tc_kernel *k, uint32_t n, const int64_t *sym,
-                             int64_t lanes) {
+uint32_t tc_schedule_running(const tc_program *p, const tc_kernel *k, uint32_t n,
+                             const int64_t *sym, int64_t lanes) {
   const tc_schedule_nest *s = &k->schedule->nest[n];
   for (uint32_t v = 0; v + 1 < s->nvariant; ++v) {
     bool all = true;

@@ -108,7 +108,8 @@ static bool read_end(reader *r) {
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
-void tc_word_set_absent(const tc_schedule_level *level, void *fields) {
+/* Fields are what they are where no line says anything. */
+static void set_absent(const tc_schedule_level *level, void *fields) {
   memset(fields, 0, level->size);
   for (size_t i = 0; i < level->nword; ++i) {
     const tc_schedule_word *word = &level->word[i];
@@ -229,9 +230,9 @@ static bool open_variant(reader *r) {
   if (!all || !nest || !stage || !r->line_of) return false;
   if (n) memcpy(all, r->ns->variant, n * sizeof *all);
   r->line_of[line] = r->line;
-  tc_word_set_absent(&r->w->nest, nest);
+  set_absent(&r->w->nest, nest);
   for (uint32_t i = 0; i < r->nest->nstage; ++i)
-    tc_word_set_absent(&r->w->stage, stage + i * r->w->stage.size);
+    set_absent(&r->w->stage, stage + i * r->w->stage.size);
   r->ns->variant = all;
   r->v = &all[n];
   *r->v = (tc_schedule_variant){.nest = nest, .stage = stage, .line = r->line_of};
@@ -283,7 +284,7 @@ static bool open_kernel(reader *r) {
   r->kernel_line = make(r, r->w->kernel.nword * sizeof *r->kernel_line);
   tc_schedule_nest *nest = make(r, r->k->nnest * sizeof *nest);
   if (!own || !r->s || !r->kernel_line || !nest) return false;
-  tc_word_set_absent(&r->w->kernel, own);
+  set_absent(&r->w->kernel, own);
   if (r->k->nnest) memcpy(nest, planned->nest, r->k->nnest * sizeof *nest);
   *r->s = (tc_schedule){
       .kernel = own, .line = r->kernel_line, .nest = nest, .product = planned->product};
@@ -302,7 +303,7 @@ static bool open_nest(reader *r) {
   void *common = make(r, r->w->common.size);
   r->common_line = make(r, r->w->common.nword * sizeof *r->common_line);
   if (!common || !r->common_line) return false;
-  tc_word_set_absent(&r->w->common, common);
+  set_absent(&r->w->common, common);
   *r->ns = (tc_schedule_nest){.common = common, .line = r->common_line};
   return read_end(r);
 }

@@ -20,10 +20,11 @@
  *       unroll 2
  *
  * What no line says is as it would be without the decision.  Axes have the names that TC_DUMP=loops
- * prints, %7 is an expression, plain numbers count, stages and actions from 0.  ';' starts a comment.
+ * prints, %7 is an expression, plain numbers count, stages and actions from 0.  ';' starts a
+ * comment.
  *
- * A backend says in a table of words what there is to decide; what is printed, read back and refused
- * follows from its rows. */
+ * A backend says in a table of words what there is to decide; what is printed, read back and
+ * refused follows from its rows. */
 #ifndef TC_SCHEDULE_WORDS_H
 #define TC_SCHEDULE_WORDS_H
 
@@ -52,8 +53,8 @@ typedef struct tc_schedule_place {
   const tc_kernel *k;
   const tc_nest *nest;              /* NULL: a decision of the kernel */
   const tc_schedule_nest *schedule; /* of the nest, */
-  const tc_schedule_variant
-      *variant; /* and the one at hand: of decisions that hold in all, the first */
+  /* and the one at hand: of decisions that hold in all, the first */
+  const tc_schedule_variant *variant;
   int stage;    /* -1: a decision of the nest */
   void *self;   /* the backend's (tc_schedule_words.open) */
 } tc_schedule_place;
@@ -66,8 +67,9 @@ typedef struct tc_schedule_word {
   /* Optional.  Why the nest and the decisions around it do not allow it; NULL: they do. */
   const char *(*refusal)(const tc_schedule_place *at);
   const char *const *names; /* NAME: ends with NULL */
-  /* Optional.  What may be tried in place of a value (neighbours.h).  COUNT: values in ascending order, 0 for the
-   * absent one; ends with -1.  Other kinds: not NULL: other values of the field are tried. */
+  /* Optional.  What may be tried in place of a value (neighbours.h).  COUNT: values in ascending
+   * order, 0 for the absent one; ends with -1.  Other kinds: not NULL: other values of the field
+   * are tried. */
   const int64_t *tries;
 } tc_schedule_word;
 
@@ -76,32 +78,36 @@ typedef struct tc_schedule_level {
   size_t nword, size; /* of the struct that has the fields */
 } tc_schedule_level;
 
-/* nest: of a variant.  common: what holds in all variants of a nest, said in front of them.  when: conditions of
- * a variant, FLAGs and COUNTs, whose fields are in the struct of `nest`.  Levels may be without words. */
+/* nest: of a variant.  common: what holds in all variants of a nest, said in front of them.  when:
+ * conditions of a variant, FLAGs and COUNTs, whose fields are in the struct of `nest`.  Levels may
+ * be without words. */
 typedef struct tc_schedule_words {
   const char *backend;
   tc_schedule_level kernel, common, when, nest, stage;
-  /* Optional.  Why a kernel's own decisions, or a variant as a whole, are not allowed: what they lack. */
+  /* Optional.  Why a kernel's own decisions, or a variant as a whole, are not allowed: what they
+   * lack. */
   const char *(*lack)(const tc_schedule_place *at);
   /* Optional.  What refusals of one variant share: sets at->self.  false: out of memory. */
   bool (*open)(tc_schedule_place *at);
   void (*close)(tc_schedule_place *at);
-  /* Optional.  Plans of nest n of k that differ in more than one decision, in the program's arena: number i, from 0
-   * on, is a variant without conditions.  They may be refused.  *more: there are such from i on; false: out of memory. */
-  bool (*other_plan)(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v,
-                     bool *more);
+  /* Optional.  Plans of nest n of k that differ in more than one decision, in the program's arena:
+   * number i, from 0 on, is a variant without conditions.  They may be refused.  *more: there are
+   * such from i on; false: out of memory. */
+  bool (*other_plan)(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i,
+                     tc_schedule_variant *v, bool *more);
 } tc_schedule_words;
 
 /* The schedules of all kernels of p, which is called `name`. */
 void tc_schedule_print(const tc_schedule_words *w, const tc_program *p, const char *name,
                        tc_buf *out);
-/* Puts in place of planned schedules what the text says of the program called `name`: of kernels and of
- * nests that it names.  false: it is wrong, and why: "line 7: ...". */
+/* Puts in place of planned schedules what the text says of the program called `name`: of kernels
+ * and of nests that it names.  false: it is wrong, and why: "line 7: ...". */
 bool tc_schedule_read(const tc_schedule_words *w, const char *text, tc_program *p, const char *name,
                       tc_buf *why);
 bool tc_schedule_read_file(const tc_schedule_words *w, const char *path, tc_program *p,
                            const char *name, tc_buf *why);
-/* Asks the words of all decisions whether they are allowed.  false: why, with the line if there is one. */
+/* Asks the words of all decisions whether they are allowed.  false: why, with the line if there is
+ * one. */
 bool tc_schedule_verify(const tc_schedule_words *w, const tc_program *p, tc_buf *why);
 bool tc_schedule_verify_kernel(const tc_schedule_words *w, const tc_program *p, const tc_kernel *k,
                                tc_buf *why);

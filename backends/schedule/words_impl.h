@@ -15,7 +15,8 @@ static inline bool tc_word_is_set(tc_word_kind kind) {
   return kind == TC_WORD_VALUES || kind == TC_WORD_ACTIONS || kind == TC_WORD_STAGES;
 }
 
-/* Lines of a variant: of its words, of those of each stage, of its conditions, and where it begins. */
+/* Lines of a variant: of its words, of those of each stage, of its conditions, and where it
+ * begins. */
 static inline size_t tc_schedule_stage_lines(const tc_schedule_words *w, uint32_t stage) {
   return w->nest.nword + stage * w->stage.nword;
 }
@@ -30,7 +31,6 @@ static inline size_t tc_schedule_variant_line(const tc_schedule_words *w, const 
 bool tc_schedule_has_conditions(const tc_schedule_words *w, const tc_schedule_variant *v);
 /* Is the field what it is where no line says anything? */
 bool tc_word_is_absent(const tc_schedule_word *word, const void *fields);
-void tc_word_set_absent(const tc_schedule_level *level, void *fields);
 /* "word 4", "word %3 %5": what the line says behind its level. */
 void tc_word_print(const tc_schedule_word *word, const void *fields, const tc_nest *n, tc_buf *out);
 

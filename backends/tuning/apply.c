@@ -18,8 +18,8 @@ typedef struct tuned {
 
 static void remark(const tuned *t, tc_loc loc, const char *kernel, const char *text) {
   const char *sizes = t->f->sizes ? t->f->sizes : "";
-  tc_report(tc_graph_diag(t->p->graph), TC_REMARK, loc, "'%s'%s%s: %s%s%s", t->f->name, *sizes ? " for " : "", sizes, kernel,
-            *kernel ? ": " : "", text);
+  tc_report(tc_graph_diag(t->p->graph), TC_REMARK, loc, "'%s'%s%s: %s%s%s", t->f->name,
+            *sizes ? " for " : "", sizes, kernel, *kernel ? ": " : "", text);
 }
 
 static bool make_keys(tuned *t) {
@@ -53,8 +53,10 @@ static void measure(tuned *t, const tc_tuning *known) {
     if (!t->key[i] || tc_tuning_find(known, t->key[i], t->machine.text)) continue;
     tc_buf why = {0};
     const char *no = obstacle(t->f->tuner);
-    t->measured[i] = !no && tc_tuning_ask(t->b, t->p, i, t->key[i], t->f, (end - tc_tuning_now()) / missing, &why);
-    if (!t->measured[i]) remark(t, k->loc, k->name, no ? no : why.text ? why.text : "out of memory");
+    t->measured[i] = !no && tc_tuning_ask(t->b, t->p, i, t->key[i], t->f,
+                                          (end - tc_tuning_now()) / missing, &why);
+    if (!t->measured[i])
+      remark(t, k->loc, k->name, no ? no : why.text ? why.text : "out of memory");
     tc_buf_free(&why);
     --missing;
   }
@@ -66,10 +68,12 @@ static void measure(tuned *t, const tc_tuning *known) {
 static bool read_schedule(tuned *t, const tc_kernel *k, const tc_tuning_entry *e) {
   tc_buf text = {0}, problem = {0};
   for (uint32_t i = 3; i < e->line; ++i) tc_put(&text, "\n");
-  tc_putf(&text, "program %s\nkernel %s%s\n%s", TC_TUNING_NAME, k->name, k->schedule->product ? " nests" : "",
-          e->schedule);
-  const bool ok = !text.failed && tc_schedule_read(t->b->schedule, text.text, t->p, TC_TUNING_NAME, &problem);
-  if (!ok) tc_putf(t->why, "%s: %s", t->f->tuner->database, problem.text ? problem.text : "out of memory");
+  tc_putf(&text, "program %s\nkernel %s%s\n%s", TC_TUNING_NAME, k->name,
+          k->schedule->product ? " nests" : "", e->schedule);
+  const bool ok =
+      !text.failed && tc_schedule_read(t->b->schedule, text.text, t->p, TC_TUNING_NAME, &problem);
+  if (!ok)
+    tc_putf(t->why, "%s: %s", t->f->tuner->database, problem.text ? problem.text : "out of memory");
   tc_buf_free(&text);
   tc_buf_free(&problem);
   return ok;
@@ -103,7 +107,9 @@ static bool is_missing(const tuned *t, const tc_tuning *known) {
 static bool tune(tuned *t) {
   const char *path = t->f->tuner->database;
   if (!make_keys(t)) return false;
-  if (t->open) remark(t, (tc_loc){0}, "", "kernels of sizes that are not known at build time are not measured");
+  if (t->open)
+    remark(t, (tc_loc){0}, "",
+           "kernels of sizes that are not known at build time are not measured");
   if (!t->n) return true;
   tc_tuning *known = tc_tuning_read(path, t->why);
   if (known && is_missing(t, known)) {
@@ -119,7 +125,8 @@ static bool tune(tuned *t) {
 bool tc_tune_program(const tc_backend *b, tc_program *p, const tc_function *f, tc_buf *why) {
   if (!f->tuner || !b->schedule || !b->schedule->other_plan) return true;
   tuned t = {.b = b, .p = p, .f = f, .why = why};
-  if (!f->tuner->database) return remark(&t, (tc_loc){0}, "", "not measured: there is no cache, and no tune=FILE"), true;
+  if (!f->tuner->database)
+    return remark(&t, (tc_loc){0}, "", "not measured: there is no cache, and no tune=FILE"), true;
   t.key = calloc(p->nkernel + 1u, sizeof *t.key);
   t.measured = calloc(p->nkernel + 1u, sizeof *t.measured);
   tc_tuning_put_machine(f->levels, &t.machine);

@@ -20,8 +20,8 @@ extern char **environ;
 enum { GRACE = 600 /* seconds that it may take longer than it was given: to compile, and while others measure */ };
 
 bool tc_tuning_find_tool(tc_buf *path) {
-  static const char *const place[] = {"tc-tune", "../bin/tc-tune", "../../bin/tc-tune", "../tools/tune/tc-tune",
-                                      "../tune/tc-tune"};
+  static const char *const place[] = {"tc-tune", "../bin/tc-tune", "../../bin/tc-tune",
+                                      "../tools/tune/tc-tune", "../tune/tc-tune"};
   for (size_t i = 0; i < sizeof place / sizeof *place; ++i) {
     tc_buf_free(path);
     *path = (tc_buf){0};
@@ -38,7 +38,8 @@ static int hold(const tc_buf *text) {
   const int fd = mkstemp(path);
   if (fd < 0) return -1;
   unlink(path);
-  if (write(fd, text->text, text->len) == (ssize_t)text->len && lseek(fd, 0, SEEK_SET) == 0) return fd;
+  if (write(fd, text->text, text->len) == (ssize_t)text->len && lseek(fd, 0, SEEK_SET) == 0)
+    return fd;
   close(fd);
   return -1;
 }
@@ -51,7 +52,8 @@ static bool add(arguments *a, const char *key, const char *value) {
   return !text.failed && tc_push(a, text.text);
 }
 
-static bool make_arguments(const tc_function *f, double seconds, const char *kernel, const char *key, arguments *a) {
+static bool make_arguments(const tc_function *f, double seconds, const char *kernel,
+                           const char *key, arguments *a) {
   char number[32];
   const tc_tuner *t = f->tuner;
   bool ok = add(a, t->tool, "") && add(a, "--quiet", "") && add(a, "--program=", "/dev/fd/3") &&
@@ -132,8 +134,8 @@ static bool run(char **argument, int program, int schedule, double seconds, tc_b
   return ok;
 }
 
-bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, const char *key, const tc_function *f,
-                   double seconds, tc_buf *why) {
+bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, const char *key,
+                   const tc_function *f, double seconds, tc_buf *why) {
   tc_program alone;
   tc_buf loops = {0}, schedule = {0};
   arguments a = {0};
@@ -141,10 +143,12 @@ bool tc_tuning_ask(const tc_backend *b, const tc_program *p, uint32_t kernel, co
   if (ok) {
     tc_program_print(&alone, &loops);
     tc_schedule_print(b->schedule, &alone, TC_TUNING_NAME, &schedule);
-    ok = !loops.failed && !schedule.failed && make_arguments(f, seconds, p->kernel[kernel].name, key, &a);
+    ok = !loops.failed && !schedule.failed &&
+         make_arguments(f, seconds, p->kernel[kernel].name, key, &a);
   }
   const int program = ok ? hold(&loops) : -1, plan = ok ? hold(&schedule) : -1;
-  if (ok && (program < 0 || plan < 0)) tc_put(why, "not measured: no temporary file can be written"), ok = false;
+  if (ok && (program < 0 || plan < 0))
+    tc_put(why, "not measured: no temporary file can be written"), ok = false;
   ok = ok && run(a.at, program, plan, seconds, why);
   if (program >= 0) close(program);
   if (plan >= 0) close(plan);

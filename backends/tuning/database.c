@@ -54,7 +54,8 @@ static bool is_key(const char *text, size_t n) {
 static bool open_entry(reader *r, const char *at) {
   const size_t n = strcspn(at, " "), name = strlen(at + n);
   if (r->e.key) return wrong(r, "the entry in front of this line has no 'end'");
-  if (!is_key(at, n) || name < 2) return wrong(r, "expected 'kernel', 64 hexadecimal digits and a name");
+  if (!is_key(at, n) || name < 2)
+    return wrong(r, "expected 'kernel', 64 hexadecimal digits and a name");
   r->e = (tc_tuning_entry){.key = keep(r, at, n), .kernel = keep(r, at + n + 1, name - 1)};
   return r->e.key && r->e.kernel;
 }
@@ -76,7 +77,8 @@ static bool read_planned(reader *r, const char *at) {
 static bool read_taken(reader *r, const char *at) {
   const char *end;
   if (!read_time(r, at, &r->e.taken, &end)) return false;
-  if (strncmp(end, " by ", 4) != 0 || !end[4]) return wrong(r, "expected 'by' and what is done otherwise");
+  if (strncmp(end, " by ", 4) != 0 || !end[4])
+    return wrong(r, "expected 'by' and what is done otherwise");
   r->e.line = r->line + 1;
   r->e.change = keep(r, end + 4, strlen(end + 4));
   return r->e.change;
@@ -97,7 +99,8 @@ static bool add(tc_tuning *t, const tc_tuning_entry *e) {
 static bool close_entry(reader *r) {
   tc_tuning_entry *e = &r->e;
   if (!e->key) return wrong(r, "'end' of no entry");
-  if (!e->machine || !e->version || e->planned <= 0) return wrong(r, "the entry does not say machine, version and planned");
+  if (!e->machine || !e->version || e->planned <= 0)
+    return wrong(r, "the entry does not say machine, version and planned");
   if (e->taken > 0 && !r->schedule.len) return wrong(r, "the entry has no schedule");
   e->schedule = keep(r, r->schedule.text ? r->schedule.text : "", r->schedule.len);
   if (!e->schedule || r->schedule.failed || !add(r->t, e)) return wrong(r, "out of memory");
@@ -186,7 +189,8 @@ static tc_tuning *read_open(int fd, const char *path, tc_buf *why) {
   bool ok = f && !fseek(f, 0, SEEK_SET) && tc_put_rest(&text, f) && !text.failed;
   if (f) fclose(f);
   if (!ok) failed(path, why);
-  if (ok && text.len && memchr(text.text, 0, text.len)) tc_putf(why, "%s: line 1: it is no text", path), ok = false;
+  if (ok && text.len && memchr(text.text, 0, text.len))
+    tc_putf(why, "%s: line 1: it is no text", path), ok = false;
   tc_tuning *t = ok ? tc_tuning_parse(text.text ? text.text : "", path, why) : NULL;
   tc_buf_free(&text);
   return t;
@@ -203,8 +207,8 @@ tc_tuning *tc_tuning_read(const char *path, tc_buf *why) {
 }
 
 static void put_entry(const tc_tuning_entry *e, tc_buf *out) {
-  tc_putf(out, "kernel %s %s\n  machine %s\n  version %s\n  planned %.3f\n", e->key, e->kernel, e->machine, TC_VERSION,
-          e->planned);
+  tc_putf(out, "kernel %s %s\n  machine %s\n  version %s\n  planned %.3f\n", e->key, e->kernel,
+          e->machine, TC_VERSION, e->planned);
   if (e->taken > 0) tc_putf(out, "  taken %.3f by %s\n%s", e->taken, e->change, e->schedule);
   tc_put(out, "end\n");
 }

@@ -13,7 +13,8 @@ static bool is_known(tc_dim d) { return tc_dim_is_const(d); }
 
 static bool are_known(const tc_nest *n) {
   for (int i = 0; i < n->naxis; ++i)
-    if (!is_known(n->axis[i].extent) || (n->axis[i].of >= 0 && !is_known(n->axis[i].total))) return false;
+    if (!is_known(n->axis[i].extent) || (n->axis[i].of >= 0 && !is_known(n->axis[i].total)))
+      return false;
   return true;
 }
 
@@ -34,13 +35,15 @@ bool tc_tuning_is_fixed(const tc_program *p, uint32_t kernel) {
   return true;
 }
 
-/* Without the first line, which has the name of the function, and what the kernel has nothing to do with. */
+/* Without the first line, which has the name of the function, and what the kernel has nothing to do
+ * with. */
 static void add_loops(const char *text, tc_sha256 *h) {
   for (const char *at = strchr(text, '\n'); at && *++at; at = strchr(at, '\n'))
     if (strncmp(at, "unread ", 7) != 0) tc_sha256_add_field(h, at, strcspn(at, "\n"));
 }
 
-bool tc_tuning_put_key(const tc_backend *b, const tc_program *p, uint32_t kernel, const int64_t *sym, tc_buf *key) {
+bool tc_tuning_put_key(const tc_backend *b, const tc_program *p, uint32_t kernel,
+                       const int64_t *sym, tc_buf *key) {
   tc_program alone;
   tc_buf loops = {0}, schedule = {0};
   tc_sha256 h;
@@ -68,10 +71,12 @@ bool tc_tuning_put_key(const tc_backend *b, const tc_program *p, uint32_t kernel
 static int level_here(void) {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return TC_ISA_V2;
-  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl") ||
-      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512cd"))
+  if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+      !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq") ||
+      !__builtin_cpu_supports("avx512cd"))
     return TC_ISA_V3;
-  if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni")) return TC_ISA_V4;
+  if (!__builtin_cpu_supports("avx512bf16") || !__builtin_cpu_supports("avx512vnni"))
+    return TC_ISA_V4;
   return TC_ISA_BF16;
 #else
   return TC_ISA_V2;
@@ -84,7 +89,8 @@ int tc_tuning_level(uint32_t levels) {
   return level;
 }
 
-/* What stands behind "model name : "; characters that a line of the database does not take become '?'. */
+/* What stands behind "model name : "; characters that a line of the database does not take become
+ * '?'. */
 static void put_model(tc_buf *out) {
   char line[512];
   FILE *f = fopen("/proc/cpuinfo", "r");

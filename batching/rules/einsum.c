@@ -1,4 +1,5 @@
-/* einsum.c - the batch is one more label, in front of those of each mapped operand and of the result. */
+/* einsum.c - the batch is one more label, in front of those of each mapped operand and of the
+ * result. */
 #include "batching/rules.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@ static char unused(const char *spec) {
   return 0;
 }
 
-/* The labels of a result that the text does not name: what "..." stands for, then letters that occur once, in order. */
+/* The labels of a result that the text does not name: what "..." stands for, then letters that
+ * occur once, in order. */
 static void put_implicit(const char *spec, tc_buf *out) {
   int count[128] = {0};
   if (strchr(spec, '.')) tc_put(out, "...");

@@ -10,7 +10,8 @@ static tc_ref selected(const tc_bat *b, tc_ref x, tc_ref index, int axis) {
   return dc_axis_op(&b->c, OP_INDEX_SELECT, 2, (tc_ref[]){x, index}, axis);
 }
 
-/* One array, an index of each example: all indices in one row, then the batch moves to the front. */
+/* One array, an index of each example: all indices in one row, then the batch moves to the
+ * front. */
 static tc_ref of_one(const tc_bat *b, tc_ref x, tc_ref index, int axis) {
   tc_dims *dims = tc_graph_dims(b->c.g);
   const tc_dim n = tc_graph_type(b->c.g, index)->dim[1], flat = tc_dim_mul(dims, b->size, n);
@@ -22,7 +23,8 @@ static tc_ref of_one(const tc_bat *b, tc_ref x, tc_ref index, int axis) {
   return bt_permute(b, dc_reshape(&b->c, y, t.rank + 1, t.dim), axis, 0);
 }
 
-/* x[B, .., axis, ..] with index[B, n]: as many copies of the index as there are elements beside the axis */
+/* x[B, .., axis, ..] with index[B, n]: as many copies of the index as there are elements beside the
+ * axis */
 static tc_ref of_each(const tc_bat *b, tc_ref x, tc_ref index, int axis) {
   tc_type t = *tc_graph_type(b->c.g, x);
   tc_dim narrow[TC_MAX_RANK];

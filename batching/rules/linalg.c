@@ -1,8 +1,8 @@
 /* linalg.c - products of matrices: as few and as large ones as the operands allow. */
 #include "batching/rules.h"
 
-/* Of a column and a row, as gradients with respect to the weights of one example are: element by element, so that what
- * reads it may be the same kernel. */
+/* Of a column and a row, as gradients with respect to the weights of one example are: element by
+ * element, so that what reads it may be the same kernel. */
 static tc_ref product(const tc_bat *b, tc_ref x, tc_ref y) {
   if (!x.id || !y.id) return (tc_ref){0};
   const tc_type *s = tc_graph_type(b->c.g, x), *t = tc_graph_type(b->c.g, y);
@@ -10,7 +10,8 @@ static tc_ref product(const tc_bat *b, tc_ref x, tc_ref y) {
   return dc2(&b->c, outer ? OP_MUL : OP_MATMUL, x, y);
 }
 
-/* Mapped operand i as a matrix behind the batch and `leading` more axes: a vector is a row (in front) or a column. */
+/* Mapped operand i as a matrix behind the batch and `leading` more axes: a vector is a row (in
+ * front) or a column. */
 static tc_ref as_matrix(const tc_bat *b, int i, int leading) {
   const tc_type *t = bt_type(b, i);
   tc_type m = {.rank = 2, .dim = {tc_dim_const(1), tc_dim_const(1)}};
@@ -23,7 +24,8 @@ static tc_ref as_matrix(const tc_bat *b, int i, int leading) {
   return bt_reshape(b, b->in[i], rank, dims);
 }
 
-/* A matrix, or vectors, times one that is the same for all: the examples are rows of one product. */
+/* A matrix, or vectors, times one that is the same for all: the examples are rows of one
+ * product. */
 static tc_ref with_shared(const tc_bat *b, int rank_a, int rank_b) {
   if (!b->mapped[1] && rank_b <= 2) return product(b, b->in[0], b->in[1]);
   if (b->mapped[0] || rank_b != 1 || rank_a > 2) return (tc_ref){0};
@@ -32,7 +34,8 @@ static tc_ref with_shared(const tc_bat *b, int rank_a, int rank_b) {
   return product(b, b->in[1], a);
 }
 
-/* Leading axes of one example broadcast, so the batch comes in front of as many as the result has. */
+/* Leading axes of one example broadcast, so the batch comes in front of as many as the result
+ * has. */
 tc_ref tc_bat_matmul(const tc_bat *b) {
   const int rank_a = bt_rank(b, 0), rank_b = bt_rank(b, 1),
             most = rank_a > rank_b ? rank_a : rank_b;
@@ -44,7 +47,7 @@ tc_ref tc_bat_matmul(const tc_bat *b) {
   return bt_reshape(b, product(b, x, y), b->n->type.rank, b->n->type.dim);
 }
 
-/* ---- linear: x w^T + bias ---------------------------------------------------------------------- */
+/* ---- linear: x w^T + bias -------------------------------------------------------------------- */
 
 /* x[.., I] as [rows, I] behind the batch, times w[B, O, I] transposed; [B, .., O] */
 static tc_ref own_weights(const tc_bat *b, tc_ref x, tc_ref w) {

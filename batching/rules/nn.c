@@ -1,7 +1,7 @@
 /* nn.c - normalisations and losses. */
 #include "batching/rules.h"
 
-/* ---- over the last axes ------------------------------------------------------------------------ */
+/* ---- over the last axes ---------------------------------------------------------------------- */
 
 /* With weights of each example: without them first, in the dtype that the op computes in. */
 static tc_ref with_own_weights(const tc_bat *b) {
@@ -20,7 +20,7 @@ tc_ref tc_bat_norm_last(const tc_bat *b) {
   return own ? with_own_weights(b) : bt_build(b, b->in, b->n->nattr, b->n->attr);
 }
 
-/* ---- batch_norm: x[N,C,..] and statistics [C] ---------------------------------------------------- */
+/* ---- batch_norm: x[N,C,..] and statistics [C] ------------------------------------------------ */
 
 /* Statistics that are the same for all: examples are more of the first axis. */
 static tc_ref more_rows(const tc_bat *b) {
@@ -54,7 +54,7 @@ tc_ref tc_bat_batch_norm(const tc_bat *b) {
   return own ? more_channels(b) : more_rows(b);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------ */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 enum { LOSS_NONE, LOSS_MEAN, LOSS_SUM }; /* values of the attribute: tc_reduction */
 

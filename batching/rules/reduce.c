@@ -50,12 +50,13 @@ tc_ref tc_bat_position(const tc_bat *b) {
   return restored(b, reduced(b, bt_reshape(b, b->in[0], 1, &count), &(dc_axes){1, {0}}, true));
 }
 
-/* ---- one axis ---------------------------------------------------------------------------------- */
+/* ---- one axis -------------------------------------------------------------------------------- */
 
 /* The node's op along the axis of that number. */
 static tc_ref along(const tc_bat *b, const tc_ref *in, int64_t axis) {
   const tc_op op = b->n->op;
-  const int at = op == OP_ROLL || op == OP_ORDER || op == OP_TOPK; /* the attribute that is the axis */
+  /* the attribute that is the axis */
+  const int at = op == OP_ROLL || op == OP_ORDER || op == OP_TOPK;
   tc_dim attr[4];
   for (int i = 0; i < b->n->nattr; i++) attr[i] = b->n->attr[i];
   attr[at] = tc_dim_const(axis);

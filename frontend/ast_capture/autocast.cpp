@@ -1,12 +1,13 @@
-// autocast.cpp - TC_AUTOCAST: operands of calls are converted as the eager library converts them, by graph/autocast.h.
-// Conversions of one value are one node, as equal nodes are.
+// autocast.cpp - TC_AUTOCAST: operands of calls are converted as the eager library converts them,
+// by graph/autocast.h.  Conversions of one value are one node, as equal nodes are.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
 
 using namespace clang;
 
-// Scopes that the statements open themselves are theirs wherever they run; of what is around them a guard makes sure.
+// Scopes that the statements open themselves are theirs wherever they run; of what is around them a
+// guard makes sure.
 void Evaluator::depends_on_autocast(uint32_t alike) {
   if (!autocast_inside) autocasts &= alike;
 }

@@ -1,7 +1,8 @@
 // batches.cpp - tc_vmap: a function of one example is captured once, and batched (batching/).
 //
-// The body sees a value that stands for an operand of one example, of no other use.  What it does beside computing its
-// results would be done once for each example: that is left to the original body.
+// The body sees a value that stands for an operand of one example, of no other use.  What it does
+// beside computing its results would be done once for each example: that is left to the original
+// body.
 #include "frontend/ast_capture/evaluator.h"
 
 #define TC_NO_LOCATIONS

@@ -295,8 +295,8 @@ static std::string integer_condition(tc_graph *graph, const tc_node *n, tc_dtype
          " <= " + std::to_string(tc_dtype_most(d)) + "LL";
 }
 
-// C integers are values of the dtype that an elementwise op computes in: those that are known, and the
-// others where the kernels run.
+// C integers are values of the dtype that an elementwise op computes in: those that are known, and
+// the others where the kernels run.
 void Evaluator::expect_integers_fit(tc_op op, const std::vector<tc_ref> &in, const CallExpr *e) {
   std::vector<const tc_type *> types;
   for (tc_ref each : in) types.push_back(tc_graph_type(graph, each));
@@ -382,8 +382,8 @@ Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
   return Value::of(t);
 }
 
-// To an operation an operand that is NULL is a failure where an error is pending: none may be in front
-// of the kernels, nor come of a layout that is none of a tensor's, be it used or not.
+// To an operation an operand that is NULL is a failure where an error is pending: none may be in
+// front of the kernels, nor come of a layout that is none of a tensor's, be it used or not.
 void Evaluator::expect_no_error(SourceLocation loc) {
   add_condition("!(tc_error)()");
   for (unsigned i = 0; i < storages.size() && !failed; i++) {
@@ -476,7 +476,8 @@ bool Evaluator::take_arguments(const ApiRow &row, ApiCall &c) {
     else if (*at == 'l') take_sizes(arg, c);
     else if (*at == 's' || *at == 'u') take_number(arg, c, front, like);
     else if (*at == 'r') take_address(arg, c);
-    else if (Value v = evaluate(arg); !failed) append_attribute(c.slots[c.slot++], v, arg, c.attrs, c.string);
+    else if (Value v = evaluate(arg); !failed)
+      append_attribute(c.slots[c.slot++], v, arg, c.attrs, c.string);
     like = front = false;
   }
   return !failed;
@@ -493,8 +494,9 @@ bool Evaluator::place_numbers(const ApiRow &row, tc_op &op, ApiCall &c) {
     const SourceLocation loc = each.expression->getExprLoc();
     if (op == OP_ARANGE) c.in[each.at] = as_whole(each.value, loc);
     if (failed || c.in[each.at].id) continue;
-    c.in[each.at] = each.like && dtype < TC_DTYPE_COUNT ? fitted(each.value, dtype, op, row.name, each.expression)
-                                                        : as_operand(each.value, loc);
+    c.in[each.at] = each.like && dtype < TC_DTYPE_COUNT
+                        ? fitted(each.value, dtype, op, row.name, each.expression)
+                        : as_operand(each.value, loc);
   }
   return !failed;
 }
@@ -543,9 +545,10 @@ Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl 
     const Value self = has_object ? object_of_call(e->getArg(0)) : Value();
     return failed ? Value() : call_visible(e, definition, self);
   }
-  fail(e->getExprLoc(), "'" + callee->getNameAsString() + "' is called" +
-                            (method && method->isVirtual() ? ", which is virtual"
-                                                           : ", whose body is not visible in this file"));
+  fail(e->getExprLoc(),
+       "'" + callee->getNameAsString() + "' is called" +
+           (method && method->isVirtual() ? ", which is virtual"
+                                          : ", whose body is not visible in this file"));
   return {};
 }
 
@@ -586,7 +589,8 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee, con
 }
 
 // Arguments for the parameters; for C++'s references pointers to what they name.
-std::vector<Value> Evaluator::values_of(const FunctionDecl *callee, llvm::ArrayRef<const Expr *> given) {
+std::vector<Value> Evaluator::values_of(const FunctionDecl *callee,
+                                        llvm::ArrayRef<const Expr *> given) {
   std::vector<Value> arguments;
   for (unsigned i = 0; i < given.size() && !failed; i++) {
     const bool reference = callee->getParamDecl(i)->getType()->isReferenceType();
@@ -596,7 +600,8 @@ std::vector<Value> Evaluator::values_of(const FunctionDecl *callee, llvm::ArrayR
   return arguments;
 }
 
-// The body of a function, for these arguments; those of C++'s references are pointers to what they name.
+// The body of a function, for these arguments; those of C++'s references are pointers to what they
+// name.
 Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee,
                            std::vector<Value> arguments, const Value &self) {
   enter(callee, std::move(arguments), self);
@@ -649,6 +654,17 @@ static std::string why_not(StringRef name) {
          "or call it outside of the function";
 }
 
+// While types are guessed: something of the type that a function returns whose body is not visible.
+std::optional<Value> Evaluator::guess_result(const CallExpr *e) {
+  const QualType type = e->getType();
+  if (guessing && type->isVoidType()) return Value::of(Value::Void);
+  if (guessing && type->isArithmeticType()) return Value::of(opaque("0", type));
+  if (!guessing || !type->isPointerType()) return std::nullopt;
+  Place unknown;
+  unknown.type = type;
+  return Value::of(Value::Foreign, unknown);
+}
+
 Value Evaluator::evaluate_call(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
   if (!callee) {
@@ -690,13 +706,7 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
   if (auto v = call_pure(e, callee)) return *v;
   const FunctionDecl *definition = nullptr;
   if (callee->hasBody(definition)) return call_visible(e, definition);
-  if (guessing && e->getType()->isVoidType()) return Value::of(Value::Void);
-  if (guessing && e->getType()->isArithmeticType()) return Value::of(opaque("0", e->getType()));
-  if (guessing && e->getType()->isPointerType()) {
-    Place unknown;
-    unknown.type = e->getType();
-    return Value::of(Value::Foreign, unknown);
-  }
+  if (auto v = guess_result(e)) return *v;
   check_unseen(callee, e);
   fail(e->getExprLoc(), why_not(name));
   return {};

@@ -40,7 +40,8 @@ struct Site {
   clang::SourceLocation begin_token, end_token;
   bool end_behind = false; // behind the token and its semicolon
   bool braces = false;     // a single statement that needs them
-  // Declarations (where they begin and end) with statements of ours in front of them and none of the user's.
+  // Declarations (where they begin and end) with statements of ours in front of them and none of
+  // the user's.
   std::vector<std::pair<unsigned, unsigned>> first_declarations;
 };
 
@@ -78,7 +79,8 @@ struct Segment : Site {
   // What follows when the entry did the work.
   std::vector<std::string> views; // tensors to make, __tc_view0, ...; used by other texts, in order
   struct Store {
-    /* Inner: declared by the segment's statements; Result: a part of the struct that is returned. */
+    /* Inner: declared by the segment's statements; Result: a part of the struct that is
+     * returned. */
     enum Where { Variable, Inner, Memory, Result } where;
     std::string lvalue, type, text;
     bool constant;                  // the variable is const
@@ -121,12 +123,13 @@ CapturedFunction capture_function(clang::ASTContext &context, const clang::Funct
 bool check_sizes(clang::ASTContext &context, const clang::FunctionDecl *function,
                  const Sizes &sizes, const Sink &sink);
 
-// Whether a variant can be made for a size of this name: of a TC_SHAPE of the function's parameters, an integer, or, by
-// its form, of a member's TC_SHAPE.
+// Whether a variant can be made for a size of this name: of a TC_SHAPE of the function's
+// parameters, an integer, or, by its form, of a member's TC_SHAPE.
 bool may_be_fixed(clang::ASTContext &context, const clang::FunctionDecl *function,
                   const std::string &name);
 
-// A size of the graph that calls can be counted by: its symbol, and the name that a variant has for it.
+// A size of the graph that calls can be counted by: its symbol, and the name that a variant has for
+// it.
 struct CountedSize {
   std::string symbol, written;
 };
@@ -134,9 +137,9 @@ std::vector<CountedSize> countable_sizes(clang::ASTContext &context,
                                          const clang::FunctionDecl *function,
                                          const Segment &segment);
 
-// For each combination of the dtypes that TC_SHAPEs of the function's operands leave to choose from, in
-// their order, what chooses it; nothing where there is no choice.  No more than `max_dtypes`, after a
-// warning.
+// For each combination of the dtypes that TC_SHAPEs of the function's operands leave to choose
+// from, in their order, what chooses it; nothing where there is no choice.  No more than
+// `max_dtypes`, after a warning.
 inline constexpr size_t max_dtypes = 8;
 std::vector<Sizes> dtype_choices(const clang::FunctionDecl *function, const Sink &sink);
 

@@ -69,8 +69,8 @@ std::optional<bool> Evaluator::side_taken(const std::string &condition) const {
 
 // ---- what they tell -----------------------------------------------------------------------------
 
-// What comparisons of sizes that came out so tell of them, all parts of && or none of || too; whether all of it became a
-// guard.
+// What comparisons of sizes that came out so tell of them, all parts of && or none of || too;
+// whether all of it became a guard.
 bool Evaluator::learn_sizes(const Scalar &v, bool holds) {
   if (!v.made || maybe) return false;
   if (v.made->op == (holds ? BO_LAnd : BO_LOr)) {
@@ -154,7 +154,8 @@ static bool fails(const Stmt *s) {
   return callee && callee->getIdentifier() && callee->getName() == "tc_fail_as";
 }
 
-// A message with the integers that are known in the places of its conversions; "..." stands for others.
+// A message with the integers that are known in the places of its conversions; "..." stands for
+// others.
 static std::string formatted(StringRef format, llvm::ArrayRef<Value> numbers) {
   std::string text;
   for (size_t at; (at = format.find('%')) != StringRef::npos;) {
@@ -189,8 +190,8 @@ Value Evaluator::do_tc_fail_as(const CallExpr *e) {
   return {};
 }
 
-// Where the condition leads, as far as that can be told: the program goes on (assert, checks of arguments); each side is
-// followed, one at a time, where no segment can stand in it.
+// Where the condition leads, as far as that can be told: the program goes on (assert, checks of
+// arguments); each side is followed, one at a time, where no segment can stand in it.
 std::optional<bool> Evaluator::side_of(const Value &condition, const Stmt *yes, const Stmt *no) {
   if (condition.kind != Value::Scalars) return pointer_truth(condition);
   const Scalar &v = condition.scalar;
@@ -260,8 +261,8 @@ std::optional<bool> Evaluator::outcome(const Expr *e, bool holds, Value &asked) 
 
 // ---- remedies -----------------------------------------------------------------------------------
 
-// What a text asks for: TC_SPECIALIZE's names of its numbers, such as "n=...,m->k=..."; "" where one
-// of them cannot be named there.
+// What a text asks for: TC_SPECIALIZE's names of its numbers, such as "n=...,m->k=..."; "" where
+// one of them cannot be named there.
 std::string Evaluator::specialized(StringRef text) const {
   std::string names;
   auto in_path = [](char c) { return llvm::isAlnum(c) || c == '_'; };

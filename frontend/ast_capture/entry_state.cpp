@@ -1,7 +1,7 @@
-// entry_state.cpp - objects that exist when the captured statements begin: variables of the function
-// around them, members, elements, globals, what pointers lead to.  They are named by C text that
-// the guarded call evaluates once, before anything else, so a read is right only while nothing that
-// could be the same memory was written by the statements themselves.
+// entry_state.cpp - objects that exist when the captured statements begin: variables of the
+// function around them, members, elements, globals, what pointers lead to.  They are named by C
+// text that the guarded call evaluates once, before anything else, so a read is right only while
+// nothing that could be the same memory was written by the statements themselves.
 //
 // Local variables whose address nobody takes are followed like those that the statements declare.
 #include "frontend/ast_capture/evaluator.h"
@@ -410,15 +410,16 @@ bool may_alias(ASTContext &context, const Place &a, const Place &b) {
   return a.deref || b.deref || a.root == b.root;
 }
 
-// Whether one is in a local variable of which no pointer knows, and the other is what a pointer leads to.
+// Whether one is in a local variable of which no pointer knows, and the other is what a pointer
+// leads to.
 static bool is_out_of_reach(const Reading &reading, const Place &a, const Place &b) {
   const VarDecl *root = (a.deref ? b : a).root;
   return a.deref != b.deref && root && root->hasLocalStorage() &&
          !root->getType()->isReferenceType() && !reading.escapes(root);
 }
 
-// That two objects, which may be one, are two: a condition in front of the call compares their addresses.  False: that
-// cannot be asked, or not by so many.
+// That two objects, which may be one, are two: a condition in front of the call compares their
+// addresses.  False: that cannot be asked, or not by so many.
 bool Evaluator::take_apart(const Place &a, const Place &b) {
   const size_t most = 256;
   auto fits = [&](const Place &p) {
@@ -520,8 +521,8 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   return true;
 }
 
-// Likewise of a pointer to an object, where ?: asks, or a branch in a function that is called: each side is followed; where
-// that makes too many paths, it leads to one object.
+// Likewise of a pointer to an object, where ?: asks, or a branch in a function that is called: each
+// side is followed; where that makes too many paths, it leads to one object.
 std::optional<bool> Evaluator::pointer_side(const Value &v) {
   if (maybe && v.place.deref) return std::nullopt;
   const std::string text = "(" + v.place.text + ") != 0";

@@ -48,8 +48,9 @@ struct CoreMessage {
 // In C texts: the size of an operand that a symbol names.
 inline constexpr char size_prefix[] = "__tc_size_";
 
-// A side of a branch on what is known at run time only, taken where no segment can stand in the side
-// itself: in a function that is called, in an expression.  The other side is another evaluation.
+// A side of a branch on what is known at run time only, taken where no segment can stand in the
+// side itself: in a function that is called, in an expression.  The other side is another
+// evaluation.
 struct Choice {
   std::string text; // the condition
   bool holds;
@@ -119,6 +120,8 @@ public:
 
 private:
   // statements.cpp
+  Flow execute_block(const clang::CompoundStmt *block);
+  Flow execute_attributed(const clang::AttributedStmt *s);
   Flow execute_one(const clang::Stmt *s);
   Flow execute_if(const clang::IfStmt *s);
   Flow execute_switch(const clang::SwitchStmt *s);
@@ -190,10 +193,17 @@ private:
   Value evaluate_one(const clang::Expr *e);
   Value evaluate_block(const clang::StmtExpr *e);
   Value evaluate_this(const clang::CXXThisExpr *e);
+  Value evaluate_increment(const clang::UnaryOperator *e);
   Value evaluate_unary(const clang::UnaryOperator *e);
+  std::optional<Value> decide_logical(const clang::BinaryOperator *e, const Value &a);
+  std::optional<Value> move_pointer(const clang::BinaryOperator *e, const Value &a,
+                                    const Value &b);
   Value evaluate_binary(const clang::BinaryOperator *e);
   Value evaluate_assignment(const clang::BinaryOperator *e);
   Value value_at(const clang::Expr *lvalue, clang::QualType type);
+  Value decay_array(const clang::Expr *array);
+  Value decay_function(const clang::Expr *function);
+  Value cast_pointer(const clang::CastExpr *e);
   Value evaluate_cast(const clang::CastExpr *e);
   Value evaluate_conditional(const clang::AbstractConditionalOperator *e);
   Value evaluate_initializer(const clang::Expr *e, clang::QualType type);
@@ -227,7 +237,8 @@ private:
                      clang::QualType type);
   Scalar choice_of(const Scalar &condition, const Scalar &a, const Scalar &b, clang::QualType type);
   Scalar convert(const Scalar &v, clang::QualType to, bool explicit_cast = false);
-  // What an object keeps of it that is written as `member`: bit-fields have fewer bits than their type.
+  // What an object keeps of it that is written as `member`: bit-fields have fewer bits than their
+  // type.
   Value as_kept(const Value &v, const clang::FieldDecl *member);
   Scalar binary(clang::BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                 clang::QualType type);
@@ -267,6 +278,7 @@ private:
   Value evaluate_member_default(const clang::CXXDefaultInitExpr *e);
 
   // calls.cpp
+  std::optional<Value> guess_result(const clang::CallExpr *e);
   Value evaluate_call(const clang::CallExpr *e);
   Value result_of_several(tc_ref ref, size_t i, const clang::CallExpr *e);
   Value call_api(const clang::CallExpr *e, struct ApiRow const &row);
@@ -284,7 +296,8 @@ private:
   Value object_of_call(const clang::Expr *object);
   Value call_visible(const clang::CallExpr *e, const clang::FunctionDecl *callee,
                      const Value &self = {});
-  std::vector<Value> values_of(const clang::FunctionDecl *callee, llvm::ArrayRef<const clang::Expr *> given);
+  std::vector<Value> values_of(const clang::FunctionDecl *callee,
+                               llvm::ArrayRef<const clang::Expr *> given);
   void enter(const clang::FunctionDecl *callee, std::vector<Value> arguments, const Value &self);
   Value leave(const clang::Expr *call);
   Value call_body(const clang::Expr *e, const clang::FunctionDecl *callee,
@@ -477,6 +490,7 @@ private:
   std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
   bool copies(tc_ref ref, tc_ref base);
   std::string made_view(const std::string &text);
+  std::string view_arguments(const tc_node *n);
   std::string remade_view(tc_ref ref, tc_ref base, const std::string &source);
   void drop_unowned(Segment &result);
   std::string list_text(const tc_node *n, const char *name);
@@ -546,7 +560,8 @@ private:
   int autocast_inside = 0;                           // open TC_AUTOCASTs of the statements' own
   uint32_t autocasts = TC_AUTOCAST_ANY; // scopes around them in which the graph is the same
   std::set<int> leaf_inputs; // inputs that gradients are taken with respect to
-  std::map<uint32_t, tc_ref> overwritten; // of views of which every element was written: what they show
+  // of views of which every element was written: what they show
+  std::map<uint32_t, tc_ref> overwritten;
   std::vector<std::pair<tc_ref, unsigned>> written_values; // contents of storages behind writes
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
   std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
@@ -570,7 +585,8 @@ const InPlaceRow *find_in_place(llvm::StringRef name);
 // The pointer that a condition asks about, which is behind a conversion in C++; else the condition.
 const clang::Expr *pointer_asked(const clang::Expr *condition);
 
-// Whether one of two objects of the entry state with different names may lie in the other, or be it.
+// Whether one of two objects of the entry state with different names may lie in the other, or be
+// it.
 bool may_alias(clang::ASTContext &context, const Place &a, const Place &b);
 
 // Nesting that the stack of the capturing thread holds (see driver/job.cpp).
@@ -591,7 +607,8 @@ bool is_tensor_pointer(clang::QualType type);
 void unset_leaves(Value &v); // of an object: nothing is in it yet
 // a op b, where a - b has the sign of `order`; nothing if op is no comparison.
 std::optional<bool> compare(clang::BinaryOperatorKind op, int order);
-std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix = nullptr); // prefix: of its symbols
+// prefix: of its symbols
+std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix = nullptr);
 bool is_api(const clang::FunctionDecl *callee);
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
 const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);
@@ -599,8 +616,8 @@ const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, 
 // Of "R=f32|bf16[N]": "R", and "f32|bf16[N]"; without a name, "", and all of it.
 llvm::StringRef choice_name(const clang::StringLiteral *shape);
 llvm::StringRef unnamed_shape(const clang::StringLiteral *shape);
-// The shapes that a TC_SHAPE leaves to choose from ("i32|i64[N]" is i32[N] and i64[N]), and that of a
-// variant.
+// The shapes that a TC_SHAPE leaves to choose from ("i32|i64[N]" is i32[N] and i64[N]), and that of
+// a variant.
 std::vector<std::string> alternatives_of(const clang::StringLiteral *shape);
 std::string shape_text(const clang::StringLiteral *shape, const Sizes *sizes);
 

@@ -151,7 +151,8 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
   return locate_entry(variable, e->getExprLoc());
 }
 
-// Whether the function may name the member, as the texts of its calls do: C++'s classes have private ones.
+// Whether the function may name the member, as the texts of its calls do: C++'s classes have
+// private ones.
 static bool may_name(const FunctionDecl *function, const FieldDecl *field) {
   if (field->getAccess() == AS_public || field->getAccess() == AS_none) return true;
   const DeclContext *context = function->getDeclContext();
@@ -216,7 +217,8 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
     return std::nullopt;
   }
   if (const auto *literal = dyn_cast<CompoundLiteralExpr>(e))
-    return locate_temporary(literal->getType(), evaluate_initializer(literal->getInitializer(), literal->getType()));
+    return locate_temporary(literal->getType(),
+                            evaluate_initializer(literal->getInitializer(), literal->getType()));
   if (const auto *op = dyn_cast<BinaryOperator>(e); op && op->isAssignmentOp()) { // C++
     evaluate(e);
     return failed ? std::nullopt : locate(op->getLHS());
@@ -239,7 +241,8 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   // What a call returns, as in tc_shape(x).v[0]: a temporary object.
   const auto *kept = dyn_cast<MaterializeTemporaryExpr>(e);
   const Expr *made = kept ? kept->getSubExpr() : e;
-  if (made->isPRValue() && made->getType()->isRecordType()) return locate_temporary(made->getType(), evaluate(made));
+  if (made->isPRValue() && made->getType()->isRecordType())
+    return locate_temporary(made->getType(), evaluate(made));
   fail(e->getExprLoc(), "an object of this form is not followed");
   return std::nullopt;
 }
@@ -251,7 +254,8 @@ std::optional<Place> Evaluator::refer(const Expr *e) {
     object = full->getSubExpr()->IgnoreParenNoopCasts(context);
   const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(object);
   if (!temporary) return locate(object);
-  return locate_temporary(temporary->getType(), evaluate_initializer(temporary->getSubExpr(), temporary->getType()));
+  return locate_temporary(temporary->getType(),
+                          evaluate_initializer(temporary->getSubExpr(), temporary->getType()));
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -284,8 +288,8 @@ Value Evaluator::evaluate(const Expr *e) {
   return v;
 }
 
-// What C knows the value of at a glance.  Larger constant expressions are folded from their parts up: to
-// ask Clang about each of them would take time quadratic in their size.
+// What C knows the value of at a glance.  Larger constant expressions are folded from their parts
+// up: to ask Clang about each of them would take time quadratic in their size.
 static bool is_atom(const Expr *e) {
   if (const auto *ref = dyn_cast<DeclRefExpr>(e)) return isa<EnumConstantDecl>(ref->getDecl());
   return isa<IntegerLiteral>(e) || isa<FloatingLiteral>(e) || isa<CharacterLiteral>(e) ||
@@ -322,7 +326,8 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e)) return evaluate(made->getSubExpr());
   if (const auto *argument = dyn_cast<CXXDefaultArgExpr>(e)) return evaluate(argument->getExpr());
   if (const auto *made = dyn_cast<CXXConstructExpr>(e)) return evaluate_construction(made);
-  if (const auto *written = dyn_cast<CXXDefaultInitExpr>(e)) return evaluate_member_default(written);
+  if (const auto *written = dyn_cast<CXXDefaultInitExpr>(e))
+    return evaluate_member_default(written);
   if (const auto *self = dyn_cast<CXXThisExpr>(e)) return evaluate_this(self);
   if (e->isGLValue() && (isa<DeclRefExpr>(e) || isa<ArraySubscriptExpr>(e)))
     return value_at(e, e->getType()); // C++: where one of two lvalues is chosen, or copied
@@ -366,6 +371,43 @@ Value Evaluator::value_at(const Expr *lvalue, QualType type) {
   return place ? as_known(load(*place, lvalue->getBeginLoc())) : Value();
 }
 
+// A pointer to the array's first element.
+Value Evaluator::decay_array(const Expr *array) {
+  if (isa<StringLiteral>(array->IgnoreParens())) return evaluate(array);
+  auto place = locate(array);
+  if (!place) return {};
+  if (place->at_entry) {
+    place->text = place->lvalue();
+    place->index = 0;
+    place->indexed = true;
+  } else {
+    place->path.push_back(0);
+  }
+  if (const auto *type = context.getAsArrayType(place->type)) place->type = type->getElementType();
+  return Value::of(Value::Pointer, *place);
+}
+
+Value Evaluator::decay_function(const Expr *function) {
+  const auto *name = dyn_cast<DeclRefExpr>(function->IgnoreParens());
+  const auto *named = name ? dyn_cast<FunctionDecl>(name->getDecl()) : nullptr;
+  if (!named) return evaluate(function);
+  Value v = Value::of(Value::Function);
+  v.function = named;
+  return v;
+}
+
+// Pointers to what is not looked into (void) may be of any type; others keep theirs.
+Value Evaluator::cast_pointer(const CastExpr *e) {
+  Value v = evaluate(e->getSubExpr());
+  QualType to = e->getType()->getPointeeType();
+  if (v.kind == Value::Pointer && !v.place.type.isNull() && !to.isNull() && !to->isVoidType() &&
+      !context.hasCvrSimilarType(to, v.place.type)) {
+    fail(e->getExprLoc(), "a pointer is taken for one of another type");
+    return {};
+  }
+  return v;
+}
+
 Value Evaluator::evaluate_cast(const CastExpr *e) {
   const Expr *from = e->getSubExpr();
   switch (e->getCastKind()) {
@@ -374,42 +416,15 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     return value_at(from, e->getType());
   case CK_NullToPointer:
     return Value::of(Value::Null);
-  case CK_ArrayToPointerDecay: {
-    if (isa<StringLiteral>(from->IgnoreParens())) return evaluate(from);
-    auto place = locate(from);
-    if (!place) return {};
-    if (place->at_entry) {
-      place->text = place->lvalue();
-      place->index = 0;
-      place->indexed = true;
-    } else {
-      place->path.push_back(0);
-    }
-    if (const auto *array = context.getAsArrayType(place->type))
-      place->type = array->getElementType();
-    return Value::of(Value::Pointer, *place);
-  }
+  case CK_ArrayToPointerDecay:
+    return decay_array(from);
   case CK_NoOp:
   case CK_ConstructorConversion:
     return evaluate(from);
-  case CK_BitCast: {
-    Value v = evaluate(from);
-    QualType to = e->getType()->getPointeeType();
-    if (v.kind == Value::Pointer && !v.place.type.isNull() && !to.isNull() && !to->isVoidType() &&
-        !context.hasCvrSimilarType(to, v.place.type)) {
-      fail(e->getExprLoc(), "a pointer is taken for one of another type");
-      return {};
-    }
-    return v;
-  }
-  case CK_FunctionToPointerDecay: {
-    const auto *name = dyn_cast<DeclRefExpr>(from->IgnoreParens());
-    const auto *named = name ? dyn_cast<FunctionDecl>(name->getDecl()) : nullptr;
-    if (!named) return evaluate(from);
-    Value v = Value::of(Value::Function);
-    v.function = named;
-    return v;
-  }
+  case CK_BitCast:
+    return cast_pointer(e);
+  case CK_FunctionToPointerDecay:
+    return decay_function(from);
   case CK_ToVoid:
     evaluate(from);
     return Value::of(Value::Void);
@@ -436,6 +451,35 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
   return {};
 }
 
+// ++ and --, in front of the operand and behind it.
+Value Evaluator::evaluate_increment(const UnaryOperator *e) {
+  SourceLocation loc = e->getExprLoc();
+  auto place = locate(e->getSubExpr());
+  Value old = place ? as_letters(load(*place, loc)) : Value();
+  if (failed) return {};
+  if (old.kind == Value::Pointer) {
+    Value moved = Value::of(Value::Pointer, offset_place(old.place, e->isIncrementOp() ? 1 : -1));
+    store(*place, moved, loc);
+    return e->isPrefix() ? moved : old;
+  }
+  if (old.kind != Value::Scalars) {
+    fail(loc, "++ and -- of this object are not captured");
+    return {};
+  }
+  Scalar one = integer_constant(llvm::APSInt::get(1), context.IntTy);
+  QualType type = old.scalar.type;
+  QualType wide = type->isIntegerType() && context.isPromotableIntegerType(type)
+                      ? context.getPromotedIntegerType(type)
+                      : type;
+  const Value changed =
+      as_kept(Value::of(convert(binary(e->isIncrementOp() ? BO_Add : BO_Sub,
+                                       convert(old.scalar, wide), convert(one, wide), wide),
+                                type)),
+              e->getSubExpr()->getSourceBitField());
+  store(*place, changed, loc);
+  return e->isPrefix() ? changed : old;
+}
+
 Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   SourceLocation loc = e->getExprLoc();
   if (e->getOpcode() == UO_Extension) return evaluate(e->getSubExpr());
@@ -443,32 +487,7 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
     auto place = locate(e->getSubExpr());
     return place ? Value::of(Value::Pointer, *place) : Value();
   }
-  if (e->isIncrementDecrementOp()) {
-    auto place = locate(e->getSubExpr());
-    Value old = place ? as_letters(load(*place, loc)) : Value();
-    if (failed) return {};
-    if (old.kind == Value::Pointer) {
-      Value moved = Value::of(Value::Pointer, offset_place(old.place, e->isIncrementOp() ? 1 : -1));
-      store(*place, moved, loc);
-      return e->isPrefix() ? moved : old;
-    }
-    if (old.kind != Value::Scalars) {
-      fail(loc, "++ and -- of this object are not captured");
-      return {};
-    }
-    Scalar one = integer_constant(llvm::APSInt::get(1), context.IntTy);
-    QualType type = old.scalar.type;
-    QualType wide = type->isIntegerType() && context.isPromotableIntegerType(type)
-                        ? context.getPromotedIntegerType(type)
-                        : type;
-    const Value changed =
-        as_kept(Value::of(convert(binary(e->isIncrementOp() ? BO_Add : BO_Sub,
-                                         convert(old.scalar, wide), convert(one, wide), wide),
-                                  type)),
-                e->getSubExpr()->getSourceBitField());
-    store(*place, changed, loc);
-    return e->isPrefix() ? changed : old;
-  }
+  if (e->isIncrementDecrementOp()) return evaluate_increment(e);
   if (e->getOpcode() == UO_Deref) {
     auto place = locate(e);
     return place ? load(*place, loc) : Value();
@@ -525,6 +544,36 @@ static bool calls(const Expr *e, llvm::StringRef name) {
   return callee && callee->getDeclName().isIdentifier() && callee->getName() == name;
 }
 
+// && and || whose left side, a, is known: the right side runs only where it is asked for.
+std::optional<Value> Evaluator::decide_logical(const BinaryOperator *e, const Value &a) {
+  auto left = a.kind == Value::Scalars ? truth(a.scalar) : pointer_truth(a);
+  if (left && *left == (e->getOpcode() == BO_LOr))
+    return Value::of(integer_constant(llvm::APSInt::get(*left), e->getType()));
+  if (!left) return std::nullopt;
+  Value right = evaluate(e->getRHS());
+  if (right.kind == Value::Scalars)
+    return Value::of(
+        convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()),
+                e->getType()));
+  if (auto known = pointer_truth(right))
+    return Value::of(integer_constant(llvm::APSInt::get(*known), e->getType()));
+  return std::nullopt;
+}
+
+// A pointer plus or minus a number.
+std::optional<Value> Evaluator::move_pointer(const BinaryOperator *e, const Value &a,
+                                             const Value &b) {
+  const Value &pointer = a.kind == Value::Pointer ? a : b,
+              &offset = a.kind == Value::Pointer ? b : a;
+  if (offset.kind != Value::Scalars) return std::nullopt;
+  const bool back = e->getOpcode() == BO_Sub;
+  if (auto n = as_constant(offset.scalar))
+    return Value::of(Value::Pointer, offset_place(pointer.place, back ? -*n : *n));
+  if (back) return std::nullopt;
+  auto place = element_of(pointer, offset.scalar, e->getExprLoc());
+  return place ? Value::of(Value::Pointer, *place) : Value();
+}
+
 Value Evaluator::evaluate_binary(const BinaryOperator *e) {
   SourceLocation loc = e->getExprLoc();
   if (e->isAssignmentOp()) return evaluate_assignment(e);
@@ -535,20 +584,8 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
   }
   Value a = evaluate(e->getLHS());
   if (failed) return {};
-  if (e->isLogicalOp()) { // the right side runs only when it is asked for
-    auto left = a.kind == Value::Scalars ? truth(a.scalar) : pointer_truth(a);
-    if (left && *left == (e->getOpcode() == BO_LOr))
-      return Value::of(integer_constant(llvm::APSInt::get(*left), e->getType()));
-    if (left) {
-      Value right = evaluate(e->getRHS());
-      if (right.kind == Value::Scalars)
-        return Value::of(
-            convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()),
-                    e->getType()));
-      if (auto known = pointer_truth(right))
-        return Value::of(integer_constant(llvm::APSInt::get(*known), e->getType()));
-    }
-  }
+  if (e->isLogicalOp())
+    if (auto decided = decide_logical(e, a)) return *decided;
   maybe += e->isLogicalOp();
   Value b = evaluate(e->getRHS());
   maybe -= e->isLogicalOp();
@@ -561,17 +598,8 @@ Value Evaluator::evaluate_binary(const BinaryOperator *e) {
   };
   if (scalar(a) && scalar(b))
     return Value::of(binary(e->getOpcode(), a.scalar, b.scalar, e->getType()));
-  if (e->isAdditiveOp() && (a.kind == Value::Pointer) != (b.kind == Value::Pointer)) {
-    const Value &pointer = a.kind == Value::Pointer ? a : b,
-                &offset = a.kind == Value::Pointer ? b : a;
-    if (auto n = offset.kind == Value::Scalars ? as_constant(offset.scalar) : std::nullopt)
-      return Value::of(Value::Pointer,
-                       offset_place(pointer.place, e->getOpcode() == BO_Sub ? -*n : *n));
-    if (e->getOpcode() == BO_Add && offset.kind == Value::Scalars) {
-      auto place = element_of(pointer, offset.scalar, loc);
-      return place ? Value::of(Value::Pointer, *place) : Value();
-    }
-  }
+  if (e->isAdditiveOp() && (a.kind == Value::Pointer) != (b.kind == Value::Pointer))
+    if (auto moved = move_pointer(e, a, b)) return *moved;
   if ((e->isComparisonOp() || e->getOpcode() == BO_Sub) &&
       e->getLHS()->getType()->isPointerType() && e->getRHS()->getType()->isPointerType())
     return compare_pointers(e, a, b);

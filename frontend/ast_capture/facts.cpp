@@ -142,7 +142,8 @@ static bool is_scope(const Stmt *s) {
   return isa<CompoundStmt>(s) || isa<IfStmt>(s) || isa<SwitchStmt>(s) || is_loop(s);
 }
 
-// Somebody else may look into the variables whose memory an lvalue names; C++ has lvalues of several.
+// Somebody else may look into the variables whose memory an lvalue names; C++ has lvalues of
+// several.
 void Reading::escape(const Expr *e) {
   e = e->IgnoreParenImpCasts();
   if (const auto *full = dyn_cast<FullExpr>(e)) return escape(full->getSubExpr());
@@ -185,7 +186,8 @@ void Reading::find_references(const Stmt *s) {
       }
   if (const auto *call = dyn_cast<CallExpr>(s))
     for (const Expr *argument : call->arguments()) refer(argument);
-  if (const auto *member = dyn_cast<CXXMemberCallExpr>(s)) refer(member->getImplicitObjectArgument());
+  if (const auto *member = dyn_cast<CXXMemberCallExpr>(s))
+    refer(member->getImplicitObjectArgument());
   if (const auto *made = dyn_cast<CXXConstructExpr>(s);
       made && !made->getConstructor()->isTrivial())
     for (const Expr *argument : made->arguments()) refer(argument);

@@ -1,9 +1,10 @@
 // gradients.cpp - tc_grad and its kin: gradients of what was captured are nodes of the same graph.
 //
-// What the tape would do at run time is followed here.  An operand that gradients are taken with respect to has
-// to be a leaf, which a guard checks; others have no gradients, as in any compiled function.  What is computed
-// in TC_NO_GRAD, and gradients themselves, are detached.  tc_grad frees the tape that it went through: what
-// leaves the statements is not tracked, so it may not be such that the body would still track it.
+// What the tape would do at run time is followed here.  An operand that gradients are taken with
+// respect to has to be a leaf, which a guard checks; others have no gradients, as in any compiled
+// function.  What is computed in TC_NO_GRAD, and gradients themselves, are detached.  tc_grad frees
+// the tape that it went through: what leaves the statements is not tracked, so it may not be such
+// that the body would still track it.
 #include "frontend/ast_capture/evaluator.h"
 
 #include <clang/AST/ParentMapContext.h>
@@ -176,7 +177,8 @@ bool Evaluator::wrt_argument(const CallExpr *e, int i, int64_t n, std::vector<tc
   return !failed;
 }
 
-// What the tape frees behind a pass from y to wrt, unless it is retained; false: it was freed before.
+// What the tape frees behind a pass from y to wrt, unless it is retained; false: it was freed
+// before.
 bool Evaluator::spend(tc_ref y, const std::vector<tc_ref> &wrt, bool retain, SourceLocation loc) {
   std::vector<bool> path = leading_to(graph, y, moving_with(graph, wrt));
   for (tc_ref end : wrt) path[end.id] = false;
@@ -230,7 +232,8 @@ bool Evaluator::differentiated(const CallExpr *e, llvm::function_ref<bool()> eng
   return done;
 }
 
-// The way from wrt to an operand of one example, through that of all examples, is one that the graph does not have.
+// The way from wrt to an operand of one example, through that of all examples, is one that the
+// graph does not have.
 bool Evaluator::avoids_examples(const std::vector<tc_ref> &wrt, SourceLocation loc) {
   if (mapped.empty()) return true;
   const std::vector<bool> moves = moving_with(graph, wrt);
@@ -337,8 +340,9 @@ std::vector<bool> Evaluator::recorded() {
   return leads;
 }
 
-// Marks the operands that are constants to a tape: leaves among them, which an optimiser writes, are no reason for
-// the body to run.  Where the statements take gradients, any that is tracked may lead to them.
+// Marks the operands that are constants to a tape: leaves among them, which an optimiser writes,
+// are no reason for the body to run.  Where the statements take gradients, any that is tracked may
+// lead to them.
 void Evaluator::mark_detached() {
   if (!leaf_inputs.empty() || !inner_wrt.empty() || !own_leaf.empty()) return;
   const std::vector<bool> leads = recorded();

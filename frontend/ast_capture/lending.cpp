@@ -51,7 +51,8 @@ static const FunctionDecl *runs(const CallExpr *call) {
   return definition->hasAttr<WeakAttr>() ? nullptr : definition;
 }
 
-// Of a call that returns a struct of tensors: what is known of the function; of others nothing is asked.
+// Of a call that returns a struct of tensors: what is known of the function; of others nothing is
+// asked.
 static bool asked_of_struct(Owners &owners, const CallExpr *call, bool Ownership::*what) {
   if (!call->getType()->isRecordType() || !has_tensors(call->getType())) return false;
   const FunctionDecl *definition = runs(call);
@@ -97,7 +98,8 @@ bool Lending::reads(const Stmt *s, const ParmVarDecl *parameter) {
   return all;
 }
 
-// What stands around an expression but parentheses and casts between pointers; `inner`: its operand.
+// What stands around an expression but parentheses and casts between pointers; `inner`: its
+// operand.
 const Stmt *Lending::outside(const Stmt *&inner, size_t &at) const {
   while (at) {
     const Stmt *outer = around[--at];
@@ -227,7 +229,8 @@ void Uses::spread() {
   }
 }
 
-// Of the pointer or the struct around[at], an argument: functions of the library keep none, and others only what they return.
+// Of the pointer or the struct around[at], an argument: functions of the library keep none, and
+// others only what they return.
 Escape Uses::lent(const VarDecl *variable, size_t at) {
   while (at && (isa<CastExpr>(around[at - 1]) || isa<ParenExpr>(around[at - 1]))) at--;
   const auto *call = at ? dyn_cast<CallExpr>(around[at - 1]) : nullptr;
@@ -250,7 +253,8 @@ static const VarDecl *initialised_by(const DeclStmt *s, const Stmt *value) {
   return nullptr;
 }
 
-// Whether around[at] is a statement of which nobody reads the value; the last one of ({ }) has a reader.
+// Whether around[at] is a statement of which nobody reads the value; the last one of ({ }) has a
+// reader.
 bool Uses::drops_value(size_t at) const {
   const Stmt *outer = around[at - 1];
   if (isa<CompoundStmt>(outer)) return at < 2 || !isa<StmtExpr>(around[at - 2]);

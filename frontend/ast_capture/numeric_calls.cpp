@@ -1,5 +1,5 @@
-// numeric_calls.cpp - functions of numbers without side effects, of <math.h>, <stdlib.h> and the compiler: a number where
-// the arguments are, else called in the text of a scalar.
+// numeric_calls.cpp - functions of numbers without side effects, of <math.h>, <stdlib.h> and the
+// compiler: a number where the arguments are, else called in the text of a scalar.
 #include "frontend/ast_capture/evaluator.h"
 
 #include <cmath>
@@ -9,8 +9,8 @@ namespace tc {
 using namespace clang;
 using llvm::StringRef;
 
-// Functions of floating numbers, without the suffixes of their types; the op of those that the graph has, for numbers that
-// are read from tensors.
+// Functions of floating numbers, without the suffixes of their types; the op of those that the
+// graph has, for numbers that are read from tensors.
 static const struct Floating {
   const char *name;
   tc_op op;
@@ -80,7 +80,8 @@ std::optional<Scalar> Evaluator::fold_call(const CallExpr *e, StringRef name,
                                               e->getExprLoc(), FPOptionsOverride()));
 }
 
-// The node of the call, with arguments of which some are read from tensors; none where the graph has no such op.
+// The node of the call, with arguments of which some are read from tensors; none where the graph
+// has no such op.
 tc_ref Evaluator::late_call(StringRef name, const std::vector<Scalar> &arguments, QualType type) {
   const Floating *known = find_floating(name);
   std::vector<tc_ref> in;
@@ -98,8 +99,8 @@ tc_ref Evaluator::late_call(StringRef name, const std::vector<Scalar> &arguments
   return tc_build3(graph, OP_WHERE, tc_build1(graph, OP_ISNAN, in[1], loc), in[0], y, loc);
 }
 
-// A string as C text: a literal where it is known, or what a pointer leads to when the statements begin.  None: it is
-// written by them, or cannot be named.
+// A string as C text: a literal where it is known, or what a pointer leads to when the statements
+// begin.  None: it is written by them, or cannot be named.
 std::optional<std::string> Evaluator::string_text(const Value &v, SourceLocation loc) {
   if (auto known = known_string(v, loc)) {
     const bool plain = llvm::all_of(
@@ -113,8 +114,9 @@ std::optional<std::string> Evaluator::string_text(const Value &v, SourceLocation
   return value_text(v, loc);
 }
 
-// Lengths and comparisons of strings: numbers where these are known, as tables are searched by name; else calls in
-// the text of a scalar, as options are asked for that the program has as strings.
+// Lengths and comparisons of strings: numbers where these are known, as tables are searched by
+// name; else calls in the text of a scalar, as options are asked for that the program has as
+// strings.
 std::optional<Value> Evaluator::call_on_strings(const CallExpr *e, StringRef name) {
   const bool part = name == "strncmp";
   const unsigned strings = name == "strlen" ? 1 : part || name == "strcmp" ? 2 : 0;
@@ -174,8 +176,8 @@ std::optional<Value> Evaluator::call_numeric(const CallExpr *e, const FunctionDe
   return Value::of(s);
 }
 
-// C++'s std::min and std::max of two floating numbers, whose result is a reference to one of them: that number.  (Of integers,
-// which sizes may depend on, there is code for each.)
+// C++'s std::min and std::max of two floating numbers, whose result is a reference to one of them:
+// that number.  (Of integers, which sizes may depend on, there is code for each.)
 std::optional<Value> Evaluator::call_extremum(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
   if (!callee || !callee->isInStdNamespace() || !callee->getDeclName().isIdentifier() ||
@@ -187,7 +189,8 @@ std::optional<Value> Evaluator::call_extremum(const CallExpr *e) {
   if (failed) return Value();
   if (a.kind != Value::Scalars || b.kind != Value::Scalars) return std::nullopt;
   const Scalar &x = a.scalar, &y = b.scalar;
-  const Scalar second = most ? binary(BO_LT, x, y, context.IntTy) : binary(BO_LT, y, x, context.IntTy);
+  const Scalar second =
+      most ? binary(BO_LT, x, y, context.IntTy) : binary(BO_LT, y, x, context.IntTy);
   if (auto known = truth(second)) return *known ? b : a;
   return Value::of(choice_of(second, y, x, e->getType()));
 }

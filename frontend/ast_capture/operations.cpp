@@ -131,8 +131,8 @@ const FunctionDecl *Evaluator::kernel_of(const FunctionDecl *callee, const Annot
   return nameable(kernel, loc) ? kernel : nullptr;
 }
 
-// Operands behind the address of the function, and their C types, each behind a comma.  `bind` looks at
-// the tensor for parameter i; what it finds wrong is reported.  false after failing.
+// Operands behind the address of the function, and their C types, each behind a comma.  `bind`
+// looks at the tensor for parameter i; what it finds wrong is reported.  false after failing.
 bool Evaluator::pass_on(const CallExpr *e, const FunctionDecl *callee, std::vector<tc_ref> &in,
                         std::string &types,
                         llvm::function_ref<std::string(unsigned, const tc_type &)> bind) {

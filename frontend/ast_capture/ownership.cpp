@@ -53,8 +53,8 @@ const Expr *opens_autocast(const Stmt *s) {
 
 bool opens_rest(const Stmt *s) { return declares(s, "tc_scope_rest"); }
 
-// Of tcompile.h or a header of its folder, or of a folder in that: a function of the API, or what its
-// macros are made of in C++ (tcompile_ints).
+// Of tcompile.h or a header of its folder, or of a folder in that: a function of the API, or what
+// its macros are made of in C++ (tcompile_ints).
 bool is_library(const FunctionDecl *callee) {
   const bool named = callee && callee->getDeclName().isIdentifier();
   if (!is_api(callee) && !(named && callee->getName().starts_with("tcompile_"))) return false;
@@ -200,8 +200,8 @@ Reader::Callee Reader::kind_of(const CallExpr *e) {
   return inside->contained ? Followed : scoped ? Spilling : Unseen;
 }
 
-// What is no tensor of the body in any case: NULL, also of members that an initialiser leaves out, and what a call gives that
-// nobody sees into.
+// What is no tensor of the body in any case: NULL, also of members that an initialiser leaves out,
+// and what a call gives that nobody sees into.
 bool Reader::leaves(const Expr *e) {
   const Expr *bare = source_of(e);
   if (isa<ImplicitValueInitExpr>(bare)) return false;
@@ -255,8 +255,8 @@ void Reader::place(const Expr *e, Fate fate) {
   expression(e, fate);
 }
 
-// What a parameter, a variable or a result gets: a value, or in C++ an object that it is a name of, whose tensor left when
-// it was put there.
+// What a parameter, a variable or a result gets: a value, or in C++ an object that it is a name of,
+// whose tensor left when it was put there.
 void Reader::handed(const Expr *e, Fate fate) {
   const Expr *bare = e->IgnoreParenImpCasts();
   const bool named = function->getLangOpts().CPlusPlus && e->isGLValue();
@@ -365,7 +365,8 @@ void Reader::library_call(const CallExpr *e, const FunctionDecl *callee, Fate fa
     expression(arg, gives_memory(name) ? fate : takes_memory(name) ? Kept : Looked);
 }
 
-// Whether the library may fill the list: it is a local variable of the body's own, or there is none.
+// Whether the library may fill the list: it is a local variable of the body's own, or there is
+// none.
 bool Reader::fills_own(const Expr *list_of_tensors) const {
   if (list_of_tensors->isNullPointerConstant(owners.context, Expr::NPC_ValueDependentIsNotNull))
     return true;
@@ -402,7 +403,8 @@ static bool calls(const Stmt *s) {
   return s && (isa<CallExpr>(s) || llvm::any_of(s->children(), calls));
 }
 
-// Whether an argument is a struct, or a list that stands there, of tensors that the function only reads.
+// Whether an argument is a struct, or a list that stands there, of tensors that the function only
+// reads.
 bool Reader::is_lent(const CallExpr *e, const Expr *arg) const {
   const bool literal = isa<CompoundLiteralExpr>(arg->IgnoreParenImpCasts());
   const bool list = literal && arg->getType()->isPointerType() &&
@@ -410,7 +412,8 @@ bool Reader::is_lent(const CallExpr *e, const Expr *arg) const {
   return (list || has_tensors(arg->getType())) && lends(owners, e, arg);
 }
 
-// What a function makes that returns a struct is the body's where that stays there; elsewhere nobody hands its members out.
+// What a function makes that returns a struct is the body's where that stays there; elsewhere
+// nobody hands its members out.
 void Reader::call(const CallExpr *e, Fate fate) {
   const FunctionDecl *callee = e->getDirectCallee();
   Callee kind = kind_of(e);

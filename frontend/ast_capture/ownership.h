@@ -1,11 +1,12 @@
 // ownership.h - which tensors leave the body of a function, and where.
 //
-// A body that runs has a scope of its own, which frees what its statements made (frontend/unit/rewrite.h).
-// For that to mean what the text means without it, every tensor that somebody else may still have when
-// the body ends is handed out, at the moment when its address leaves what is known to be the body's:
-// local variables that nobody else looks into, and calls of functions that do not keep it.  Where that
-// moment cannot be told, the tensor is handed out too soon, or the body gets no scope: what is made
-// then stays with the caller, as it would without all this.
+// A body that runs has a scope of its own, which frees what its statements made
+// (frontend/unit/rewrite.h).  For that to mean what the text means without it, every tensor that
+// somebody else may still have when the body ends is handed out, at the moment when its address
+// leaves what is known to be the body's: local variables that nobody else looks into, and calls of
+// functions that do not keep it.  Where that moment cannot be told, the tensor is handed out too
+// soon, or the body gets no scope: what is made then stays with the caller, as it would without all
+// this.
 #ifndef TC_CAPTURE_OWNERSHIP_H
 #define TC_CAPTURE_OWNERSHIP_H
 
@@ -68,7 +69,8 @@ private:
   }
 };
 
-// Those of the functions of a file.  `scoped` are the compiled functions: their texts can be changed.
+// Those of the functions of a file.  `scoped` are the compiled functions: their texts can be
+// changed.
 class Owners {
 public:
   Owners(clang::ASTContext &context, std::set<const clang::FunctionDecl *> scoped)
@@ -96,7 +98,8 @@ const clang::Expr *opens_autocast(const clang::Stmt *s);
 // Whether the function is one of tcompile.h.
 bool is_library(const clang::FunctionDecl *callee);
 
-// What gives the value of e, behind parentheses, casts and commas (as in the macros of locations.h).
+// What gives the value of e, behind parentheses, casts and commas (as in the macros of
+// locations.h).
 const clang::Expr *source_of(const clang::Expr *e);
 
 // Whether such a function returns a tensor that it made: not in place, and not tc_keep.

@@ -1,5 +1,5 @@
-// paths.cpp - from a statement on: the segments that begin there, one for each path through branches
-// that depend on what is known at run time only.
+// paths.cpp - from a statement on: the segments that begin there, one for each path through
+// branches that depend on what is known at run time only.
 #include "frontend/ast_capture/ownership.h"
 #include "frontend/ast_capture/segmenter.h"
 
@@ -21,9 +21,9 @@ static size_t fewer(size_t at, size_t end, size_t tries) {
   return tries < few && end - at <= many ? end - 1 : at + (end - at) / 2;
 }
 
-// Paths through the branches that have sides to choose from: the first takes those where the conditions
-// hold, each other one the other side of a branch of a path before it.  Empty: there are too many; of
-// tensors that may be missing, more than one.
+// Paths through the branches that have sides to choose from: the first takes those where the
+// conditions hold, each other one the other side of a branch of a path before it.  Empty: there are
+// too many; of tensors that may be missing, more than one.
 std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &items, size_t at) {
   const size_t most = 8;
   std::vector<Attempt> list;
@@ -41,8 +41,8 @@ std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &it
   return {};
 }
 
-// The same; where there are too many, tensors and objects are taken to be there, and at last such branches
-// for breaks.
+// The same; where there are too many, tensors and objects are taken to be there, and at last such
+// branches for breaks.
 std::vector<Segmenter::Attempt> Segmenter::paths(const std::vector<Item> &items, size_t at) {
   choosing = optional = true;
   std::vector<Attempt> list = all_paths(items, at);
@@ -66,8 +66,8 @@ static std::string text_of(const std::vector<Choice> &choices) {
   return text;
 }
 
-// The statements from `at` to `end` as a segment; `why`: what keeps them from being one, of the most
-// statements that were tried.
+// The statements from `at` to `end` as a segment; `why`: what keeps them from being one, of the
+// most statements that were tried.
 bool Segmenter::make(const List &list, size_t at, size_t end, Outcome &out, Obstacle &why,
                      bool &nothing) {
   const std::vector<Item> &items = list.items;
@@ -214,8 +214,8 @@ Facts Segmenter::known_behind(const std::vector<Item> &items, size_t at, const O
   return collect(items, at, std::min(path.pass, end), none, false).after;
 }
 
-// Tries a segment at items[at], on each path.  Returns how many statements are done with: those that
-// are on all of them.
+// Tries a segment at items[at], on each path.  Returns how many statements are done with: those
+// that are on all of them.
 size_t Segmenter::try_from(const List &list, size_t at) {
   std::vector<Attempt> found = paths(list.items, at);
   if (llvm::all_of(found, [](const Attempt &path) { return path.obstacle.dead; }))

@@ -51,8 +51,8 @@ std::optional<unsigned> Segmenter::end_of(const Stmt *s, FileID file, Site &site
   return sources.getFileOffset(end);
 }
 
-// In front of the next item; behind the cases that lead to it, for what falls through to them is the user's last
-// statement.
+// In front of the next item; behind the cases that lead to it, for what falls through to them is
+// the user's last statement.
 static SourceLocation front_of(const Item &item) {
   return (isa<SwitchCase>(item.labels) ? item.s : item.labels)->getBeginLoc();
 }

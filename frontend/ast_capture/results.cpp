@@ -63,10 +63,42 @@ std::string Evaluator::made_view(const std::string &text) {
   return made.back();
 }
 
-// The variable that holds the view `ref` of `source`, whose contents are `base`.  Each step of the way
-// there borrows the one before and makes a tensor of its own, which ends with the segment unless it is
-// handed on.  What strides force the body to copy is a result of the kernels: whether they do is seen
-// when the view is made.
+// What the call that makes a view has behind its operand.
+std::string Evaluator::view_arguments(const tc_node *n) {
+  auto numbers = [&](std::initializer_list<const char *> names) {
+    std::string text;
+    for (const char *name : names) text += ", " + number_text(n, name);
+    return text;
+  };
+  switch (n->op) {
+  case OP_RESHAPE:
+  case OP_EXPAND:
+    return ", " + list_text(n, "dims");
+  case OP_PERMUTE:
+  case OP_FLIP:
+    return ", " + list_text(n, "axes");
+  case OP_SLICE:
+    return numbers({"axis", "start", "stop", "step"});
+  case OP_UNFOLD:
+    return numbers({"axis", "size", "step"});
+  case OP_TRANSPOSE:
+    return numbers({"a", "b"});
+  case OP_SELECT:
+    return numbers({"axis", "index"});
+  case OP_SQUEEZE:
+  case OP_UNSQUEEZE:
+    return numbers({"axis"});
+  case OP_FLATTEN:
+    return numbers({"first", "last"});
+  default:
+    return "";
+  }
+}
+
+// The variable that holds the view `ref` of `source`, whose contents are `base`.  Each step of the
+// way there borrows the one before and makes a tensor of its own, which ends with the segment
+// unless it is handed on.  What strides force the body to copy is a result of the kernels: whether
+// they do is seen when the view is made.
 std::string Evaluator::remade_view(tc_ref ref, tc_ref base, const std::string &source) {
   if (ref.id == base.id) return source;
   const tc_node *n = tc_graph_node(graph, ref);
@@ -79,50 +111,14 @@ std::string Evaluator::remade_view(tc_ref ref, tc_ref base, const std::string &s
   if (copies(ref, base))
     return made_view("tcrt_view_or_copy(" + x + ", " + new_result(ref, begins) +
                      (n->op == OP_CONTIGUOUS ? ", 1)" : ", 0)"));
-  auto numbers = [&](std::initializer_list<const char *> names) {
-    std::string text;
-    for (const char *name : names) text += ", " + number_text(n, name);
-    return text;
-  };
-  std::string rest;
-  switch (n->op) {
-  case OP_RESHAPE:
-  case OP_EXPAND:
-    rest = ", " + list_text(n, "dims");
-    break;
-  case OP_PERMUTE:
-  case OP_FLIP:
-    rest = ", " + list_text(n, "axes");
-    break;
-  case OP_SLICE:
-    rest = numbers({"axis", "start", "stop", "step"});
-    break;
-  case OP_UNFOLD:
-    rest = numbers({"axis", "size", "step"});
-    break;
-  case OP_TRANSPOSE:
-    rest = numbers({"a", "b"});
-    break;
-  case OP_SELECT:
-    rest = numbers({"axis", "index"});
-    break;
-  case OP_SQUEEZE:
-  case OP_UNSQUEEZE:
-    rest = numbers({"axis"});
-    break;
-  case OP_FLATTEN:
-    rest = numbers({"first", "last"});
-    break;
-  default:
-    break;
-  }
-  return made_view(std::string("(tc_") + tc_op_get(n->op)->text + ")(" + x + rest + ")");
+  return made_view(std::string("(tc_") + tc_op_get(n->op)->text + ")(" + x + view_arguments(n) +
+                   ")");
 }
 
 // A view is made again of what it shows, so that it shares its memory; a view that is all that is
-// left of its tensor is a tensor of its own, unless the function looks at its layout later.  One from
-// before a write that may be a copy would be one of the new contents: those fail, but for copies that
-// are results of the kernels.
+// left of its tensor is a tensor of its own, unless the function looks at its layout later.  One
+// from before a write that may be a copy would be one of the new contents: those fail, but for
+// copies that are results of the kernels.
 std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
   Storage &storage = storages[t.storage];
   const bool old = !t.whole && t.version != storage.version;
@@ -198,8 +194,9 @@ std::string Evaluator::value_text(const Value &v, SourceLocation loc) {
 
 // ---- what is handed on --------------------------------------------------------------------------
 
-// Calls do(node) for the views from t to what it shows that may copy.  Where the strides of that are
-// known (results are in row-major order, and guards ask it of operands that are reshaped and written), they tell.
+// Calls do(node) for the views from t to what it shows that may copy.  Where the strides of that
+// are known (results are in row-major order, and guards ask it of operands that are reshaped and
+// written), they tell.
 void Evaluator::for_copies(const Tensor &t, llvm::function_ref<void(uint32_t)> act) {
   const Storage &storage = storages[t.storage];
   const bool known = !storage.source.at_entry || storage.version;
@@ -480,7 +477,8 @@ void Evaluator::write_stores(const std::vector<Export> &list, SourceLocation loc
 // What is returned as a whole.
 void Evaluator::write_returned(Segment &result) {
   const Frame &frame = frames.back();
-  if (result.exit != Segment::Return || frame.returned.kind == Value::Void || result.in_parts) return;
+  if (result.exit != Segment::Return || frame.returned.kind == Value::Void || result.in_parts)
+    return;
   QualType type = context.getCanonicalType(function->getReturnType()).getUnqualifiedType();
   result.returned = value_text(frame.returned, frame.return_loc);
   result.return_type =

@@ -112,9 +112,10 @@ tc_ref Evaluator::late_ref(const Scalar &v, QualType type) {
   return failed || !ref.id ? tc_ref{0} : tc_build_cast(graph, ref, *dtype, graph_loc(begins));
 }
 
-// Of a number in a variable: it has the text of all that it is made of, which doubles where the variable is read twice in each
-// round of a loop; what an expression makes of it is no longer than the program has it.
-// What the kernels know is read from them; else the loop is one of segments, between which numbers are variables.
+// Of a number in a variable: it has the text of all that it is made of, which doubles where the
+// variable is read twice in each round of a loop; what an expression makes of it is no longer than
+// the program has it.  What the kernels know is read from them; else the loop is one of segments,
+// between which numbers are variables.
 void Evaluator::bound_text(Scalar &v, SourceLocation loc) {
   static const size_t most = 4096;
   if (v.text.size() <= most) return;
@@ -300,7 +301,8 @@ Scalar Evaluator::convert(const Scalar &v, QualType to, bool explicit_cast) {
   if (v.dim && is_integer(to) && fits(*v.dim, to)) s.dim = v.dim;
   else if (!s.late && widens(context, v.type, to)) s.made = arithmetic(BO_Comma, v, v);
   if (!s.late && to->isSpecificBuiltinType(BuiltinType::Double))
-    s.whole = is_integer(v.type) && !v.type->isBooleanType() ? std::make_shared<const Scalar>(v) : v.whole;
+    s.whole = is_integer(v.type) && !v.type->isBooleanType() ? std::make_shared<const Scalar>(v)
+                                                             : v.whole;
   return s;
 }
 
@@ -337,9 +339,8 @@ std::optional<bool> compare(BinaryOperatorKind op, int order) {
   }
 }
 
-static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const llvm::APSInt &a,
-                                                 const llvm::APSInt &b) {
-  unsigned width = a.getBitWidth();
+template <class Number>
+static std::optional<Number> fold_ring(BinaryOperatorKind op, const Number &a, const Number &b) {
   switch (op) {
   case BO_Add:
     return a + b;
@@ -347,12 +348,19 @@ static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const ll
     return a - b;
   case BO_Mul:
     return a * b;
+  default:
+    return std::nullopt;
+  }
+}
+
+static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const llvm::APSInt &a,
+                                                 const llvm::APSInt &b) {
+  unsigned width = a.getBitWidth();
+  switch (op) {
   case BO_Div:
-    if (b == 0 || (a.isSigned() && a.isMinSignedValue() && b.isAllOnes())) return std::nullopt;
-    return a / b;
   case BO_Rem:
     if (b == 0 || (a.isSigned() && a.isMinSignedValue() && b.isAllOnes())) return std::nullopt;
-    return a % b;
+    return op == BO_Div ? a / b : a % b;
   case BO_And:
     return a & b;
   case BO_Or:
@@ -366,23 +374,12 @@ static std::optional<llvm::APSInt> fold_integers(BinaryOperatorKind op, const ll
     return op == BO_Shl ? a << n : a >> n;
   }
   default:
-    return std::nullopt;
+    return fold_ring(op, a, b);
   }
 }
 
 static std::optional<double> fold_floats(BinaryOperatorKind op, double a, double b) {
-  switch (op) {
-  case BO_Add:
-    return a + b;
-  case BO_Sub:
-    return a - b;
-  case BO_Mul:
-    return a * b;
-  case BO_Div:
-    return a / b;
-  default:
-    return std::nullopt;
-  }
+  return op == BO_Div ? a / b : fold_ring(op, a, b);
 }
 
 // C's division truncates and a dim's floors: equal where both sides are known not to be negative.
@@ -564,8 +561,8 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
   return dim;
 }
 
-// A double that an integer was converted to, as that integer, so that what is counted from it is known to be whole numbers;
-// none where double does not hold every value that it may have.
+// A double that an integer was converted to, as that integer, so that what is counted from it is
+// known to be whole numbers; none where double does not hold every value that it may have.
 tc_ref Evaluator::as_whole(const Scalar &v, SourceLocation loc) {
   const int64_t most = INT64_C(1) << 53;
   if (!v.whole) return {0};
@@ -588,7 +585,7 @@ tc_ref Evaluator::as_operand(const Scalar &v, SourceLocation loc) {
   return scalar_node("((" + c_type + ")" + v.text + ")", integer ? TC_I64 : TC_F64, loc);
 }
 
-// ---- beside tensors of an integer dtype -----------------------------------------------------------
+// ---- beside tensors of an integer dtype ---------------------------------------------------------
 
 static std::string exact_text(double v) {
   char text[40];
@@ -597,8 +594,9 @@ static std::string exact_text(double v) {
                                                                     : text;
 }
 
-// v is truncated to a number of the dtype, the least of which is left to the body.  One comparison where that can be: of two,
-// compilers make one of vectors, and a NaN in lanes that nobody uses raises an exception then.
+// v is truncated to a number of the dtype, the least of which is left to the body.  One comparison
+// where that can be: of two, compilers make one of vectors, and a NaN in lanes that nobody uses
+// raises an exception then.
 static std::string truncates_into(const std::string &v, tc_dtype dtype) {
   const double most = static_cast<double>(tc_dtype_most(dtype));
   const std::string end = exact_text(dtype == TC_I64 ? 0x1p63 : most + 1);
@@ -621,7 +619,8 @@ static std::string fitting_condition(const std::string &v, tc_dtype dtype, tc_op
   return inside;
 }
 
-// The scalar of an *_s form beside a tensor of dtype `like`; of integers, graph/ops/scalar.h says what it is.
+// The scalar of an *_s form beside a tensor of dtype `like`; of integers, graph/ops/scalar.h says
+// what it is.
 tc_ref Evaluator::fitted(const Scalar &v, tc_dtype like, tc_op &op, const char *function,
                          const Expr *e) {
   SourceLocation loc = e->getExprLoc();

@@ -1,4 +1,5 @@
-// segmenter.h - what segments.cpp, paths.cpp and placement.cpp share: which statements become segments.
+// segmenter.h - what segments.cpp, paths.cpp and placement.cpp share: which statements become
+// segments.
 #ifndef TC_CAPTURE_SEGMENTER_H
 #define TC_CAPTURE_SEGMENTER_H
 
@@ -61,6 +62,8 @@ private:
   void go_through(const List &list);
   bool too_deep(const clang::Stmt *s);
   void nested(const clang::Stmt *s);
+  void descend_if(const clang::IfStmt *branch);
+  void descend_loop(const clang::Stmt *s);
   void descend(const clang::Stmt *s);
   std::optional<tc_dtype> constant_dtype(const clang::Expr *e) const;
   void label(const clang::Stmt *&s, bool &labelled);

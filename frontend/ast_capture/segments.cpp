@@ -185,6 +185,31 @@ void Segmenter::nested(const Stmt *s) {
   nesting--;
 }
 
+void Segmenter::descend_if(const IfStmt *branch) {
+  const auto constants = facts.constants;
+  reading.forget(branch->getCond(), facts, false);
+  const Facts entry = facts;
+  nested(branch->getThen());
+  const Facts then = std::exchange(facts, entry);
+  nested(branch->getElse());
+  facts.join(then);
+  facts.constants = constants;
+}
+
+// A loop, or a scope that is one (TC_SCOPE, TC_AUTOCAST).
+void Segmenter::descend_loop(const Stmt *s) {
+  const Stmt *body = isa<ForStmt>(s)     ? llvm::cast<ForStmt>(s)->getBody()
+                     : isa<WhileStmt>(s) ? llvm::cast<WhileStmt>(s)->getBody()
+                                         : llvm::cast<DoStmt>(s)->getBody();
+  reading.forget(s, facts, false);
+  const Expr *dtype = opens_autocast(s);
+  const auto inside = dtype ? constant_dtype(dtype) : autocast;
+  if (!inside) return;
+  const tc_dtype outside = std::exchange(autocast, *inside);
+  nested(body);
+  autocast = outside;
+}
+
 // Goes on inside of a break.
 void Segmenter::descend(const Stmt *s) {
   if (wrong) return;
@@ -200,26 +225,9 @@ void Segmenter::descend(const Stmt *s) {
   const Facts before = facts;
   branches++;
   if (const auto *branch = dyn_cast<IfStmt>(s)) {
-    reading.forget(branch->getCond(), facts, false);
-    const Facts entry = facts;
-    nested(branch->getThen());
-    const Facts then = std::exchange(facts, entry);
-    nested(branch->getElse());
-    facts.join(then);
-    facts.constants = before.constants;
+    descend_if(branch);
   } else if (isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) {
-    const Stmt *body = isa<ForStmt>(s)     ? llvm::cast<ForStmt>(s)->getBody()
-                       : isa<WhileStmt>(s) ? llvm::cast<WhileStmt>(s)->getBody()
-                                           : llvm::cast<DoStmt>(s)->getBody();
-    reading.forget(s, facts, false);
-    const Expr *dtype = opens_autocast(s);
-    const auto inside = dtype ? constant_dtype(dtype) : autocast;
-    const tc_dtype outside = autocast;
-    if (inside) {
-      autocast = *inside;
-      nested(body);
-      autocast = outside;
-    }
+    descend_loop(s);
   } else if (const auto *choice = dyn_cast<SwitchStmt>(s)) {
     reading.forget(s, facts, false);
     nested(choice->getBody());

@@ -1,5 +1,5 @@
-// special.cpp - the functions of the API that graph/ops/api.def lists as special: shorthands and questions
-// about shapes.  Writes in place are in writes.cpp.
+// special.cpp - the functions of the API that graph/ops/api.def lists as special: shorthands and
+// questions about shapes.  Writes in place are in writes.cpp.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
@@ -306,8 +306,8 @@ std::string Evaluator::read_behind(tc_ref x, tc_dtype dtype, SourceLocation loc)
   return (dtype == TC_F64 ? "(tc_item)(" : "(tc_item_int)(") + result + ")";
 }
 
-// The value of a tensor with one element: read from a result of the kernels, behind them.  A number has no history,
-// so that what is computed with it is a constant for derivatives.
+// The value of a tensor with one element: read from a result of the kernels, behind them.  A number
+// has no history, so that what is computed with it is a constant for derivatives.
 Value Evaluator::read(const CallExpr *e, tc_ref x, tc_dtype dtype) {
   const tc_type *type = tc_graph_type(graph, x);
   for (int i = 0; i < type->rank; i++)

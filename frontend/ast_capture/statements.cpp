@@ -38,15 +38,25 @@ Value Evaluator::returned_by(const Expr *e) {
   return place ? Value::of(Value::Pointer, *place) : Value();
 }
 
+Evaluator::Flow Evaluator::execute_block(const CompoundStmt *block) {
+  const int before = scopes;
+  Flow flow = Flow::Next;
+  for (const Stmt *step : block->body())
+    if (flow = execute(step); flow != Flow::Next) break;
+  scopes = before;
+  return flow;
+}
+
+Evaluator::Flow Evaluator::execute_attributed(const AttributedStmt *s) {
+  if (frames.size() > 1 || !isa<NullStmt>(s->getSubStmt())) return execute(s->getSubStmt());
+  fail(s->getBeginLoc(),
+       "internal: an attribute of the statements around it"); // such as fallthrough
+  obstacle.quiet = true;
+  return Flow::Return;
+}
+
 Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
-  if (const auto *block = dyn_cast<CompoundStmt>(s)) {
-    const int before = scopes;
-    Flow flow = Flow::Next;
-    for (const Stmt *step : block->body())
-      if (flow = execute(step); flow != Flow::Next) break;
-    scopes = before;
-    return flow;
-  }
+  if (const auto *block = dyn_cast<CompoundStmt>(s)) return execute_block(block);
   if (opens_rest(s)) {
     scopes++;
     return Flow::Next;
@@ -81,15 +91,7 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
     return execute_loop(nullptr, loop->getCond(), nullptr, loop->getBody(), true, loop->getDoLoc());
   if (isa<BreakStmt>(s)) return Flow::Break;
   if (isa<ContinueStmt>(s)) return Flow::Continue;
-  if (const auto *attributed = dyn_cast<AttributedStmt>(s)) {
-    if (frames.size() == 1 && isa<NullStmt>(attributed->getSubStmt())) {
-      fail(s->getBeginLoc(),
-           "internal: an attribute of the statements around it"); // such as fallthrough
-      obstacle.quiet = true;
-      return Flow::Return;
-    }
-    return execute(attributed->getSubStmt());
-  }
+  if (const auto *attributed = dyn_cast<AttributedStmt>(s)) return execute_attributed(attributed);
   if (const auto *label = dyn_cast<SwitchCase>(s)) return execute(label->getSubStmt());
   if (const auto *label = dyn_cast<LabelStmt>(s)) return execute(label->getSubStmt());
   fail(s->getBeginLoc(), std::string(kind_of(s)) + " is not captured");
@@ -135,8 +137,8 @@ static const Stmt *last_of(const Stmt *s) {
   return block ? last_of(block->body_back()) : s;
 }
 
-// Whether a jump leads to what makes tensors: a label that is not one of the outermost block's, or from
-// there on.
+// Whether a jump leads to what makes tensors: a label that is not one of the outermost block's, or
+// from there on.
 static bool goes_on_computing(const FunctionDecl *function, const Stmt *jump) {
   const auto *to = dyn_cast<GotoStmt>(jump);
   const auto *body = dyn_cast<CompoundStmt>(function->getBody());
@@ -159,8 +161,8 @@ static bool returns_null(ASTContext &context, const Stmt *s) {
 }
 
 // `if (m->n != 6) return NULL;`: a side that leads out and computes nothing is left to the original
-// statements.  Behind an operation, only where no result is made there, since all in front of it runs
-// as written then, too.
+// statements.  Behind an operation, only where no result is made there, since all in front of it
+// runs as written then, too.
 bool Evaluator::refuses(const Stmt *side) const {
   if (frames.size() > 1 || blocks || !side || !leaves(side) || computes(side)) return false;
   if (goes_on_computing(function, last_of(side))) return false;
@@ -254,8 +256,8 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
   return failed ? Flow::Return : Flow::Next;
 }
 
-// TC_SCOPE, TC_NO_GRAD and TC_AUTOCAST are loops that run once, inside of which one more of them is open.  What a scope
-// frees at its end lives on in the graph where needed.
+// TC_SCOPE, TC_NO_GRAD and TC_AUTOCAST are loops that run once, inside of which one more of them is
+// open.  What a scope frees at its end lives on in the graph where needed.
 Evaluator::Flow Evaluator::execute_once(const Stmt *body, int &open) {
   open++;
   Flow flow = execute(body);

@@ -1,5 +1,5 @@
-// transforms.cpp - calls that take a function of tensors: its body is captured where they stand.  tc_vmap is in
-// batches.cpp.
+// transforms.cpp - calls that take a function of tensors: its body is captured where they stand.
+// tc_vmap is in batches.cpp.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
@@ -8,7 +8,8 @@ using namespace clang;
 
 static const unsigned context_parameter = 1; // of functions that are handed over
 
-// The function that the first argument is, which takes so many parameters, and the context that it gets.
+// The function that the first argument is, which takes so many parameters, and the context that it
+// gets.
 std::optional<Given> Evaluator::given_function(const CallExpr *e, unsigned parameters) {
   Value function = evaluate(argument(e, 0)), context = evaluate(argument(e, 1));
   if (failed) return std::nullopt;
@@ -107,7 +108,8 @@ Value Evaluator::do_tc_value_and_grad(const CallExpr *e) {
 
 // ---- computed again -----------------------------------------------------------------------------
 
-// A call like any other: what is kept until it is read is for the plan of the function's memory to say.
+// A call like any other: what is kept until it is read is for the plan of the function's memory to
+// say.
 Value Evaluator::do_tc_checkpoint(const CallExpr *e) {
   Value list = evaluate(array_of(argument(e, 3)));
   return failed ? Value() : call_given(e, list);

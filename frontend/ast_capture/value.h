@@ -13,8 +13,9 @@
 namespace tc {
 
 // A C object.  Local: a variable of the captured statements, and within it the member or element
-// that `path` leads to.  At entry: memory that exists when the statements begin, named by C text that
-// is evaluated then: a variable of the function around them, a global, what a pointer leads to.
+// that `path` leads to.  At entry: memory that exists when the statements begin, named by C text
+// that is evaluated then: a variable of the function around them, a global, what a pointer leads
+// to.
 struct Place {
   unsigned slot = 0; // local: index in the evaluator's memory
   std::vector<int64_t> path;
@@ -56,10 +57,12 @@ struct Scalar {
   // Integers: how the value is made of others, for those that become sizes or positions, and what
   // compares them.
   std::shared_ptr<const struct Arithmetic> made;
-  std::shared_ptr<const Scalar> whole; // doubles: the integer, not known at build time, that was converted
+  // doubles: the integer, not known at build time, that was converted
+  std::shared_ptr<const Scalar> whole;
 };
 
-// a op b in a's type (a comparison, && and ||: in int), or, where op is BO_Comma, a in a wider type.
+// a op b in a's type (a comparison, && and ||: in int), or, where op is BO_Comma, a in a wider
+// type.
 struct Arithmetic {
   clang::BinaryOperatorKind op;
   Scalar a, b;
@@ -77,7 +80,8 @@ struct Tensor {
   unsigned handle = 0;  // a view: which of the tensors that the statements make
 };
 
-// A view of a tensor of which every element was written: of the contents behind that it shows `value`.
+// A view of a tensor of which every element was written: of the contents behind that it shows
+// `value`.
 struct Overwritten {
   tc_ref contents = {0}, view = {0}, value = {0};
 };

@@ -132,7 +132,7 @@ bool check_sizes(ASTContext &context, const FunctionDecl *function, const Sizes 
   return true;
 }
 
-// ---- sizes of calls ------------------------------------------------------------------------------
+// ---- sizes of calls -----------------------------------------------------------------------------
 
 bool may_be_fixed(ASTContext &context, const FunctionDecl *function, const std::string &name) {
   Dims dims = declared_sizes(function, nullptr);
@@ -162,7 +162,8 @@ std::vector<CountedSize> countable_sizes(ASTContext &context, const FunctionDecl
     auto member = segment.shown.find(written);
     if (member != segment.shown.end()) written = member->second;
     else if (!may_be_fixed(context, function, written))
-      written = symbol->axis < 0 ? path_of_scalar(context, function, scalars[symbol->input].text) : "";
+      written =
+          symbol->axis < 0 ? path_of_scalar(context, function, scalars[symbol->input].text) : "";
     if (!written.empty()) list.push_back({symbol->name, written});
   }
   return list;

@@ -2,9 +2,9 @@
 //
 // A write through a view becomes new contents of the whole tensor: those before, with a part put at
 // the place that the views lead to.  Views that were taken before a write are taken again of the
-// new contents when they are read.  Both hold as long as views share memory.  Whether a reshape does
-// follows from the strides, for a tensor in row-major order: operands that are reshaped and written are
-// guarded to be so, and results are.
+// new contents when they are read.  Both hold as long as views share memory.  Whether a reshape
+// does follows from the strides, for a tensor in row-major order: operands that are reshaped and
+// written are guarded to be so, and results are.
 #include "frontend/ast_capture/evaluator.h"
 
 namespace tc {
@@ -368,8 +368,8 @@ const InPlaceRow *find_in_place(llvm::StringRef name) {
   return nullptr;
 }
 
-// x = op(x, ...) in the memory of x: tensors but masks are converted to its dtype in front, as numbers
-// are.
+// x = op(x, ...) in the memory of x: tensors but masks are converted to its dtype in front, as
+// numbers are.
 Value Evaluator::call_in_place(const CallExpr *e, const InPlaceRow &row) {
   const SourceLocation loc = e->getExprLoc();
   Value target;

@@ -88,12 +88,13 @@ void Unit::prepare_tuning(const tc_cache *cache) {
   tc_buf_free(&tool);
   tuning.compiler = shell.kernel_compiler();
   tuning.database = options.tune;
-  if (options.tune.empty() && cache) tuning.database = std::string(tc_cache_folder(cache)) + "/.tuning";
+  if (options.tune.empty() && cache)
+    tuning.database = std::string(tc_cache_folder(cache)) + "/.tuning";
   auto given = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
   for (FunctionJob &f : functions) {
     for (const std::string &macro : options.thresholds) f.macros.push_back(macro.c_str());
-    f.tuner = {given(tuning.tool), given(tuning.compiler), given(tuning.database), f.options.tune_time,
-               f.macros.data(),    static_cast<uint32_t>(f.macros.size())};
+    f.tuner = {given(tuning.tool),  given(tuning.compiler), given(tuning.database),
+               f.options.tune_time, f.macros.data(),        static_cast<uint32_t>(f.macros.size())};
   }
 }
 

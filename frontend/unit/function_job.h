@@ -1,5 +1,5 @@
-// function_job.h - one annotated function on its way: what was captured, what was made of it, and what
-// there is to tell.
+// function_job.h - one annotated function on its way: what was captured, what was made of it, and
+// what there is to tell.
 #ifndef TC_UNIT_FUNCTION_JOB_H
 #define TC_UNIT_FUNCTION_JOB_H
 

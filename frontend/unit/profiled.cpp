@@ -1,5 +1,5 @@
-// profiled.cpp - shape profiles: calls are counted by their sizes (profile=generate), and frequent sizes have code
-// of their own (profile=use).
+// profiled.cpp - shape profiles: calls are counted by their sizes (profile=generate), and frequent
+// sizes have code of their own (profile=use).
 #include "backends/explain.h"
 #include "frontend/unit/unit.h"
 

@@ -240,7 +240,8 @@ std::string Rewriter::insert_whole(const FunctionDecl *function, const Segment &
   return "";
 }
 
-// Declarations that stood in front of all statements are not what -Wdeclaration-after-statement is to tell of.
+// Declarations that stood in front of all statements are not what -Wdeclaration-after-statement is
+// to tell of.
 void Rewriter::keep_order_silent(const FunctionDecl *function, const Segment &segment) {
   if (!mixed) return;
   for (const auto &[begin, end] : segment.first_declarations) {
@@ -310,7 +311,8 @@ std::string Rewriter::open_scope(const FunctionDecl *function) {
                     std::move(edit));
 }
 
-// Of a variable that takes the value: in C by its name, where it surely has one, for compilers without __auto_type.
+// Of a variable that takes the value: in C by its name, where it surely has one, for compilers
+// without __auto_type.
 static std::string type_of_value(const Expr *e, const LangOptions &language) {
   if (language.CPlusPlus) return "auto"; // GCC's C++ has no __auto_type
   const QualType type = e->getType().getCanonicalType().getUnqualifiedType();

@@ -8,16 +8,17 @@
 // A segment that is not the whole body is called in front of its first statement; when the call
 // did the work, a goto leads behind the last one.
 //
-// A body that runs has a scope of its own: a variable at its head whose cleanup frees what was made,
-// and calls around the expressions through which tensors leave it (frontend/ast_capture/ownership.h).
-// Where all that is done in place of the body is one call, the scope stands behind that.
+// A body that runs has a scope of its own: a variable at its head whose cleanup frees what was
+// made, and calls around the expressions through which tensors leave it
+// (frontend/ast_capture/ownership.h).  Where all that is done in place of the body is one call, the
+// scope stands behind that.
 //
 // Where the place of a call is inside of what a macro expands to, the invocation is replaced by its
 // expansion, on one line and without warnings.
 //
-// #line directives keep the lines (and padding the columns) of the body as they were; pragmas or line
-// markers keep the inserted text silent under every warning flag; extra braces, or pragmas around declarations that
-// calls stand in front of, do so for -Wdeclaration-after-statement.
+// #line directives keep the lines (and padding the columns) of the body as they were; pragmas or
+// line markers keep the inserted text silent under every warning flag; extra braces, or pragmas
+// around declarations that calls stand in front of, do so for -Wdeclaration-after-statement.
 #ifndef TC_UNIT_REWRITE_H
 #define TC_UNIT_REWRITE_H
 

@@ -1,4 +1,5 @@
-// signature.h - how other files declare an annotated function: rows of backends/explain_rows.h, for tc-export.
+// signature.h - how other files declare an annotated function: rows of backends/explain_rows.h, for
+// tc-export.
 #ifndef TC_UNIT_SIGNATURE_H
 #define TC_UNIT_SIGNATURE_H
 

@@ -34,8 +34,8 @@ std::string graph_text(tc_graph *graph) {
   return text;
 }
 
-// tc_backward is never compiled; tc_grad and its kin are where the function is.  tc_jvp needs the gradient's own, which
-// comes of the body alone.
+// tc_backward is never compiled; tc_grad and its kin are where the function is.  tc_jvp needs the
+// gradient's own, which comes of the body alone.
 static bool asks_for_gradients(const Stmt *s, bool compiled) {
   const auto *ref = llvm::dyn_cast_or_null<DeclRefExpr>(s);
   const auto *callee = ref ? llvm::dyn_cast<FunctionDecl>(ref->getDecl()) : nullptr;
@@ -157,8 +157,8 @@ void Unit::save(FunctionJob &f) {
 
 // ---- the new text -------------------------------------------------------------------------------
 
-// Scopes of bodies rely on each other (a call of a function that has one is seen into): all of them,
-// or none.
+// Scopes of bodies rely on each other (a call of a function that has one is seen into): all of
+// them, or none.
 void Unit::rewrite() {
   std::set<const FunctionDecl *> scoped;
   for (FunctionJob &f : functions)

@@ -1,6 +1,6 @@
-// unit.h - the unit compiler: the annotated functions of a parsed file go in; the new text of the file,
-// texts of kernels, and messages come out.  It knows no compiler driver: what it needs of the one that it
-// works in is a Shell.
+// unit.h - the unit compiler: the annotated functions of a parsed file go in; the new text of the
+// file, texts of kernels, and messages come out.  It knows no compiler driver: what it needs of the
+// one that it works in is a Shell.
 #ifndef TC_UNIT_H
 #define TC_UNIT_H
 
@@ -22,7 +22,8 @@ struct Suspect {
   std::string why;
 };
 
-// What a driver (the Clang plugin, a tool, the plugin of another compiler) does for the unit compiler.
+// What a driver (the Clang plugin, a tool, the plugin of another compiler) does for the unit
+// compiler.
 class Shell {
 public:
   virtual ~Shell() = default;
@@ -44,8 +45,8 @@ public:
   // Why the function has to stay as it is, for the user; nothing: it may be compiled.
   virtual std::optional<Message> objection(const clang::FunctionDecl *) { return {}; }
 
-  // Parses the new text: which of `functions` do not pass.  Their edits are withdrawn from `rewriter`.
-  // Scopes of bodies are tried first to be done without: scopes_fit tells of that.
+  // Parses the new text: which of `functions` do not pass.  Their edits are withdrawn from
+  // `rewriter`.  Scopes of bodies are tried first to be done without: scopes_fit tells of that.
   virtual std::vector<Suspect> check(Rewriter &rewriter,
                                      const std::vector<const clang::FunctionDecl *> &functions,
                                      bool &scopes_fit) = 0;
@@ -56,8 +57,8 @@ public:
   virtual void compile_kernels(const tc_texts &texts) = 0;
   // A clang for kernel texts, of the version that compiles them here; "": none was found.
   virtual std::string kernel_compiler() const { return ""; }
-  // All texts; `entries` are the functions of the host text that the new text calls.  What is wrong with
-  // them, or "".
+  // All texts; `entries` are the functions of the host text that the new text calls.  What is wrong
+  // with them, or "".
   virtual std::string compile(const tc_texts &texts, std::vector<std::string> entries) = 0;
 
   // The end: the user's compilation gets the new text, the code if there is some, and the rows of

@@ -58,8 +58,8 @@ tc_ref tc_decomp_mse(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return reduced(&c, n, dc1(&c, OP_SQUARE, d));
 }
 
-/* |x| (x > 0 ? 1 - t : t) + log1p(exp(-|x|)): no logarithm of a probability that rounded to 0, and 0
- * where an infinite x is right */
+/* |x| (x > 0 ? 1 - t : t) + log1p(exp(-|x|)): no logarithm of a probability that rounded to 0, and
+ * 0 where an infinite x is right */
 tc_ref tc_decomp_bce_logits(tc_graph *g, const tc_node *n, const tc_ref *in) {
   dc c = dc_begin(g, n);
   tc_ref x = dc_in(&c, in[0]), t = dc_in(&c, in[1]);

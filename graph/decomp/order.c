@@ -14,7 +14,9 @@ static tc_dim size_along(const tc_graph *g, const tc_node *n, tc_ref x) {
   return t->rank ? t->dim[dc_axis(n, "axis", t->rank)] : tc_dim_const(1);
 }
 
-static bool is_set(const tc_node *n, const char *name) { return tc_dim_value(tc_attr_int(n, name)) != 0; }
+static bool is_set(const tc_node *n, const char *name) {
+  return tc_dim_value(tc_attr_int(n, name)) != 0;
+}
 
 tc_ref tc_decomp_argsort(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return order(g, n, in[0], size_along(g, n, in[0]), is_set(n, "descending"));
@@ -31,7 +33,8 @@ static tc_ref with_positions(tc_graph *g, const tc_node *n, tc_ref x, tc_ref pos
 }
 
 tc_ref tc_decomp_sort(tc_graph *g, const tc_node *n, const tc_ref *in) {
-  return with_positions(g, n, in[0], order(g, n, in[0], size_along(g, n, in[0]), is_set(n, "descending")));
+  return with_positions(g, n, in[0],
+                        order(g, n, in[0], size_along(g, n, in[0]), is_set(n, "descending")));
 }
 
 tc_ref tc_decomp_topk(tc_graph *g, const tc_node *n, const tc_ref *in) {

@@ -56,7 +56,8 @@ tc_ref tc_decomp_with_index(tc_graph *g, const tc_node *n, const tc_ref *in) {
 
 tc_ref tc_decomp_cum_extremum(tc_graph *g, const tc_node *n, const tc_ref *in) {
   const bool most = n->op == OP_CUMMAX;
-  const tc_op op[] = {most ? OP_RUNNING_MAX : OP_RUNNING_MIN, most ? OP_RUNNING_ARGMAX : OP_RUNNING_ARGMIN};
+  const tc_op op[] = {most ? OP_RUNNING_MAX : OP_RUNNING_MIN,
+                      most ? OP_RUNNING_ARGMAX : OP_RUNNING_ARGMIN};
   tc_ref result[2];
   for (int i = 0; i < 2; i++)
     result[i] = tc_build(g, op[i], 1, in, n->nattr, n->attr, NULL, n->loc);

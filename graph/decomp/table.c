@@ -1,5 +1,5 @@
-/* The decomposition column of the op table.  Apart from graph/ops/ops.c, so that a program that only
- * infers types (the runtime) does not link the decompositions. */
+/* The decomposition column of the op table.  Apart from graph/ops/ops.c, so that a program that
+ * only infers types (the runtime) does not link the decompositions. */
 #include "graph/decomp/rules.h"
 
 #include <stddef.h>

@@ -81,8 +81,8 @@ tc_ref tc_decomp_repeat(tc_graph *g, const tc_node *n, const tc_ref *in) {
   return y;
 }
 
-/* shift mod size, without a remainder where that is known: of a shift by less than the size, and by one place, which is
- * that or none.  The order of such places along an axis is known. */
+/* shift mod size, without a remainder where that is known: of a shift by less than the size, and by
+ * one place, which is that or none.  The order of such places along an axis is known. */
 static tc_dim remainder_of_shift(tc_dims *dims, tc_dim shift, tc_dim size) {
   const tc_dim zero = tc_dim_const(0), one = tc_dim_const(1);
   const tc_dim back = tc_dim_add(dims, size, shift), before_last = tc_dim_sub(dims, size, one);

@@ -1,8 +1,8 @@
 /* contradiction.c - assumptions that no sizes fulfil. */
 #include "graph/dim/dim_impl.h"
 
-/* m*d where term i of d is a quotient x/m by a number: m*(x/m) is x at most and x - m + 1 at least, and one of them is in its
- * place.  *m = 0: the term is something else. */
+/* m*d where term i of d is a quotient x/m by a number: m*(x/m) is x at most and x - m + 1 at least,
+ * and one of them is in its place.  *m = 0: the term is something else. */
 static tc_dim without_quotient(tc_dims *c, tc_dim d, uint32_t i, bool most, int64_t *m) {
   const dim_term t = dim_poly_of(c, d)->term[i];
   const dim_mono *mono = c->mono.at[t.mono];

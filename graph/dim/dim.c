@@ -79,7 +79,8 @@ static bool mono_intern(tc_dims *c, uint32_t *out) {
   return tc_push(&c->mono, m) && tc_table_add(&c->monos, h, *out);
 }
 
-int dim_mono_cmp(const tc_dims *c, uint32_t a, uint32_t b) {
+/* Higher degree first. */
+static int mono_cmp(const tc_dims *c, uint32_t a, uint32_t b) {
   if (a == b) return 0;
   const dim_mono *x = c->mono.at[a], *y = c->mono.at[b];
   if (x->n != y->n) return x->n > y->n ? -1 : 1;
@@ -182,7 +183,7 @@ tc_dim dim_add_scaled(tc_dims *c, tc_dim a, tc_dim b, int64_t k) {
   uint32_t nx = dim_terms(c, a, &one[0], &x), ny = dim_terms(c, b, &one[1], &y);
   c->sum.n = 0;
   for (uint32_t i = 0, j = 0; i < nx || j < ny;) {
-    int order = i == nx ? 1 : j == ny ? -1 : dim_mono_cmp(c, x[i].mono, y[j].mono);
+    int order = i == nx ? 1 : j == ny ? -1 : mono_cmp(c, x[i].mono, y[j].mono);
     dim_term t = order <= 0 ? x[i] : (dim_term){0, y[j].mono};
     int64_t scaled = 0;
     if (order >= 0 && __builtin_mul_overflow(y[j].coef, k, &scaled)) return TC_DIM_INVALID;
@@ -227,8 +228,8 @@ tc_dim tc_dim_sub(tc_dims *c, tc_dim a, tc_dim b) {
   return dim_add_scaled(c, tc_dim_norm(c, a), tc_dim_norm(c, b), -1);
 }
 
-/* sum with a term of it replaced by k * part: sums of many terms, of which a few change, are interned once for each of
- * those, not once for each term. */
+/* sum with a term of it replaced by k * part: sums of many terms, of which a few change, are
+ * interned once for each of those, not once for each term. */
 static tc_dim replace_term(tc_dims *c, tc_dim sum, dim_term t, tc_dim part, int64_t k) {
   const tc_dim rest = dim_add_scaled(c, sum, dim_term_dim(c, t), -1);
   return tc_dim_bad(rest) || tc_dim_bad(part) ? TC_DIM_INVALID : dim_add_scaled(c, rest, part, k);
@@ -428,8 +429,8 @@ static bool norm_mono(tc_dims *c, uint32_t mono, tc_dim *out) {
   return tc_dim_bad(*out) || !tc_dim_same(*out, dim_term_dim(c, (dim_term){1, mono}));
 }
 
-/* Symbols are replaced; quotients, min and max become simpler when facts since then allow it, and what was
- * found equal to a constant is that constant. */
+/* Symbols are replaced; quotients, min and max become simpler when facts since then allow it, and
+ * what was found equal to a constant is that constant. */
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
   if (c) d = only_value(c, d);
   dim_poly *p = c ? dim_poly_of(c, d) : NULL;
@@ -440,7 +441,8 @@ tc_dim tc_dim_norm(tc_dims *c, tc_dim d) {
   uint32_t epoch = c->epoch;
   tc_dim sum = d, part;
   for (uint32_t i = 0; i < p->n && !tc_dim_bad(sum); i++)
-    if (norm_mono(c, p->term[i].mono, &part)) sum = replace_term(c, sum, p->term[i], part, p->term[i].coef);
+    if (norm_mono(c, p->term[i].mono, &part))
+      sum = replace_term(c, sum, p->term[i], part, p->term[i].coef);
   sum = exact(c, sum);
   p->norm = sum;
   p->norm_at = epoch;

@@ -1,9 +1,9 @@
 /* dim.h - symbolic sizes.
  *
  * A tc_dim is an integer constant, or an expression over symbols in normal form: a polynomial with
- * integer coefficients over atoms, where an atom is a symbol or an opaque quotient/remainder/min/max
- * of two dims.  Equal expressions are the same handle.  Constants need no context, so eager shape
- * inference passes ctx == NULL and never allocates.
+ * integer coefficients over atoms, where an atom is a symbol or an opaque
+ * quotient/remainder/min/max of two dims.  Equal expressions are the same handle.  Constants need
+ * no context, so eager shape inference passes ctx == NULL and never allocates.
  *
  * Arithmetic is exact: what leaves int64 becomes tc_dim_invalid, which is contagious and which
  * callers report ("size product exceeds 64 bits"). */
@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-typedef struct tc_dim { int64_t bits; } tc_dim; /* low bit 0: constant * 2; low bit 1: index * 2 + 1 */
+/* low bit 0: constant * 2; low bit 1: index * 2 + 1 */
+typedef struct tc_dim { int64_t bits; } tc_dim;
 typedef struct tc_dims tc_dims;                 /* the context: symbols, polynomials, assumptions */
 
 #define TC_DIM_INVALID ((tc_dim){INT64_MIN + 1})
@@ -29,7 +30,8 @@ static inline tc_dim tc_dim_const(int64_t v) {
 }
 static inline bool tc_dim_is_const(tc_dim d) { return (d.bits & 1) == 0; }
 static inline int64_t tc_dim_value(tc_dim d) { return d.bits / 2; } /* of a constant */
-static inline bool tc_dim_same(tc_dim a, tc_dim b) { return a.bits == b.bits; } /* equal normal forms */
+/* equal normal forms */
+static inline bool tc_dim_same(tc_dim a, tc_dim b) { return a.bits == b.bits; }
 static inline bool tc_dim_is(tc_dim d, int64_t v) { return d.bits == v * 2; }
 static inline bool tc_dim_bad(tc_dim d) { return d.bits == INT64_MIN + 1; }
 
@@ -39,10 +41,12 @@ enum { TC_SYM_OWN = -2 };
 typedef struct tc_sym {
   const char *name;
   int64_t lo, hi, multiple;
-  int32_t input, axis; /* read as: size `axis` of graph input `input`; axis -1: value of scalar `input`; input -1: not yet
-                        * bound; input TC_SYM_OWN: kernels say what it is (tc_own_size) */
-  bool pitch; /* elements from one row of graph input `input` to the next: the size of `axis`, its last one, or more where
-               * rows lie apart */
+  /* read as: size `axis` of graph input `input`; axis -1: value of scalar `input`; input -1: not
+   * yet bound; input TC_SYM_OWN: kernels say what it is (tc_own_size) */
+  int32_t input, axis;
+  /* elements from one row of graph input `input` to the next: the size of `axis`, its last one, or
+   * more where rows lie apart */
+  bool pitch;
 } tc_sym;
 tc_dim tc_dim_sym(tc_dims *c, const char *name, int64_t lo, int64_t hi, int64_t multiple);
 uint32_t tc_dims_sym_count(const tc_dims *c);
@@ -74,8 +78,10 @@ bool tc_dim_known_eq(tc_dims *c, tc_dim a, tc_dim b); /* the same now, or assume
 tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b);
 tc_dim tc_dim_norm(tc_dims *c, tc_dim d);
 typedef struct tc_dim_pair { tc_dim a, b; } tc_dim_pair;
-uint32_t tc_dims_assumed(const tc_dims *c, const tc_dim_pair **pairs); /* in order; forms of that moment */
-/* Whether an assumed equality, *which, is known to hold for no sizes, as N/2 == N for N >= 1.  Some are not found. */
+/* in order; forms of that moment */
+uint32_t tc_dims_assumed(const tc_dims *c, const tc_dim_pair **pairs);
+/* Whether an assumed equality, *which, is known to hold for no sizes, as N/2 == N for N >= 1.  Some
+ * are not found. */
 bool tc_dims_contradict(tc_dims *c, tc_dim_pair *which);
 /* Likewise lo <= d <= hi.  What bounds one symbol also narrows its lo and hi. */
 bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi);
@@ -94,8 +100,8 @@ bool tc_dims_guessed(const tc_dims *c);
 /* As a C expression of type int64_t over `prefix`<name> for each symbol; constants print as such.
  * prefix NULL: in the notation that tc_dim_parse reads, for people. */
 void tc_dim_print(const tc_dims *c, tc_dim d, const char *prefix, tc_buf *out);
-/* In that notation, and so that it reads back to the same text: terms and operands without an order of their own stand in
- * one that does not depend on which of them was made first. */
+/* In that notation, and so that it reads back to the same text: terms and operands without an order
+ * of their own stand in one that does not depend on which of them was made first. */
 void tc_dim_print_ordered(const tc_dims *c, tc_dim d, tc_buf *out);
 /* Parses the notation of TC_SHAPE: integers, names, + - * / % ( ) min(,) max(,), with / rounding
  * down.  A new name becomes a symbol >= 0.  NULL-terminated text; on error

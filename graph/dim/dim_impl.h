@@ -32,13 +32,14 @@ typedef struct dim_term {
 typedef struct dim_poly {
   uint32_t n;
   bool opaque;    /* has atoms other than symbols */
-  dim_term *term; /* by dim_mono_cmp */
+  dim_term *term; /* of higher degree first (dim.c) */
   int64_t lo, hi; /* asserted bounds */
   int64_t known_lo, known_hi;
   uint32_t known_at; /* epoch of known_lo, known_hi; 0: never */
   tc_dim norm;
   uint32_t norm_at; /* epoch of norm */
-  uint32_t sign_at; /* epoch of what follows: bit i, by i case distinctions it is known to be >= 0, or not */
+  /* epoch of what follows: bit i, by i case distinctions it is known to be >= 0, or not */
+  uint32_t sign_at;
   uint8_t nonnegative, unknown;
 } dim_poly;
 
@@ -55,14 +56,13 @@ struct tc_dims {
   TC_VEC(tc_dim_pair) assumed;
   TC_VEC(tc_dim_bound) bounds;
   uint32_t epoch;    /* raised by every new fact */
-  bool guessed;              /* some assumption is a guess */
+  bool guessed;      /* some assumption is a guess */
   uint32_t replaced; /* symbols replaced so far */
 };
 
 /* Terms of a constant or a polynomial; *one is room for a constant's. */
 uint32_t dim_terms(const tc_dims *c, tc_dim d, dim_term *one, const dim_term **terms);
-dim_poly *dim_poly_of(const tc_dims *c, tc_dim d);          /* NULL for constants */
-int dim_mono_cmp(const tc_dims *c, uint32_t a, uint32_t b); /* higher degree first */
+dim_poly *dim_poly_of(const tc_dims *c, tc_dim d); /* NULL for constants */
 /* Product of two monomials, or quotient when b divides a; false: cannot. */
 bool dim_mono_mul(tc_dims *c, uint32_t a, uint32_t b, uint32_t *out);
 bool dim_mono_div(tc_dims *c, uint32_t a, uint32_t b, uint32_t *out);
@@ -72,6 +72,19 @@ tc_dim dim_atom_new(tc_dims *c, atom_kind k, tc_dim a, tc_dim b);
 tc_dim dim_add_scaled(tc_dims *c, tc_dim a, tc_dim b, int64_t k); /* a + k*b */
 bool dim_has_atom(const tc_dims *c, tc_dim d, uint32_t atom);     /* anywhere inside */
 bool dim_narrow(tc_dims *c, tc_dim d, int64_t lo, int64_t hi);    /* false: contradicts */
+
+uint64_t dim_gcd(uint64_t a, uint64_t b); /* a where b is 0 */
+
+/* lo .. hi; INT64_MIN and INT64_MAX: not known. */
+typedef struct dim_span {
+  int64_t lo, hi;
+} dim_span;
+
+static inline dim_span dim_range_of(tc_dims *c, tc_dim d) {
+  dim_span r;
+  tc_dim_range(c, d, &r.lo, &r.hi);
+  return r;
+}
 
 static inline int64_t floor_div(int64_t a, int64_t b) { /* b != 0 */
   if (b == -1) return a == INT64_MIN ? INT64_MAX : -a;

@@ -1,14 +1,10 @@
-/* Symbolic sizes: what is known (ranges, multiples) and what is assumed (equalities, bounds).
+/* know.c - symbolic sizes: what is known of them: ranges, multiples, comparisons.
  *
- * Ranges are intervals in saturating arithmetic: INT64_MIN and INT64_MAX mean "not known".  A new
- * fact raises the context's epoch, which makes cached ranges and normal forms stale. */
+ * Ranges are intervals in saturating arithmetic: INT64_MIN and INT64_MAX mean "not known".  They are
+ * kept until a new fact (assume.c) raises the context's epoch. */
 #include "graph/dim/dim_impl.h"
 
-typedef struct {
-  int64_t lo, hi;
-} span;
-
-static const span everything = {INT64_MIN, INT64_MAX};
+static const dim_span everything = {INT64_MIN, INT64_MAX};
 
 /* ---- interval arithmetic --------------------------------------------------------------------- */
 
@@ -27,14 +23,14 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return r;
 }
 
-static span span_add(span a, span b) {
-  return (span){sat_add(a.lo, b.lo, INT64_MIN), sat_add(a.hi, b.hi, INT64_MAX)};
+static dim_span span_add(dim_span a, dim_span b) {
+  return (dim_span){sat_add(a.lo, b.lo, INT64_MIN), sat_add(a.hi, b.hi, INT64_MAX)};
 }
 
-static span span_mul(span a, span b) {
+static dim_span span_mul(dim_span a, dim_span b) {
   int64_t v[4] = {sat_mul(a.lo, b.lo), sat_mul(a.lo, b.hi), sat_mul(a.hi, b.lo),
                   sat_mul(a.hi, b.hi)};
-  span r = {v[0], v[0]};
+  dim_span r = {v[0], v[0]};
   for (int i = 1; i < 4; i++) {
     if (v[i] < r.lo) r.lo = v[i];
     if (v[i] > r.hi) r.hi = v[i];
@@ -48,47 +44,41 @@ static int64_t sat_div(int64_t a, int64_t b) { /* b >= 1 */
   return floor_div(a, b);
 }
 
-static span span_div(span a, span b) {
+static dim_span span_div(dim_span a, dim_span b) {
   if (b.lo < 1) return everything;
-  return (span){sat_div(a.lo, a.lo < 0 ? b.lo : b.hi), sat_div(a.hi, a.hi < 0 ? b.hi : b.lo)};
+  return (dim_span){sat_div(a.lo, a.lo < 0 ? b.lo : b.hi), sat_div(a.hi, a.hi < 0 ? b.hi : b.lo)};
 }
 
-static span span_mod(span a, span b) {
+static dim_span span_mod(dim_span a, dim_span b) {
   if (b.lo < 1) return everything;
-  span r = {0, b.hi == INT64_MAX ? b.hi : b.hi - 1};
+  dim_span r = {0, b.hi == INT64_MAX ? b.hi : b.hi - 1};
   if (a.lo >= 0 && a.hi < r.hi) r.hi = a.hi;
   return r;
 }
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-static span range_of(tc_dims *c, tc_dim d) {
-  span r;
-  tc_dim_range(c, d, &r.lo, &r.hi);
-  return r;
-}
-
-static span atom_range(tc_dims *c, const dim_atom *a) {
-  if (a->kind == ATOM_SYM) return (span){c->sym.at[a->sym]->lo, c->sym.at[a->sym]->hi};
-  span x = range_of(c, a->a), y = range_of(c, a->b);
+static dim_span atom_range(tc_dims *c, const dim_atom *a) {
+  if (a->kind == ATOM_SYM) return (dim_span){c->sym.at[a->sym]->lo, c->sym.at[a->sym]->hi};
+  dim_span x = dim_range_of(c, a->a), y = dim_range_of(c, a->b);
   switch (a->kind) {
   case ATOM_DIV:
     return span_div(x, y);
   case ATOM_MOD:
     return span_mod(x, y);
   case ATOM_MIN:
-    return (span){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+    return (dim_span){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
   case ATOM_MAX:
-    return (span){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    return (dim_span){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
   default:
     return everything;
   }
 }
 
-static span mono_range(tc_dims *c, const dim_mono *m) {
-  span r = {1, 1};
+static dim_span mono_range(tc_dims *c, const dim_mono *m) {
+  dim_span r = {1, 1};
   for (uint32_t i = 0, j; i < m->n; i = j) {
-    span base = atom_range(c, c->atom.at[m->atom[i]]), power = {1, 1};
+    dim_span base = atom_range(c, c->atom.at[m->atom[i]]), power = {1, 1};
     for (j = i; j < m->n && m->atom[j] == m->atom[i]; j++) power = span_mul(power, base);
     if ((j - i) % 2 == 0 && power.lo < 0) power.lo = 0;
     r = span_mul(r, power);
@@ -96,10 +86,10 @@ static span mono_range(tc_dims *c, const dim_mono *m) {
   return r;
 }
 
-static span poly_range(tc_dims *c, const dim_poly *p) {
-  span r = {0, 0};
+static dim_span poly_range(tc_dims *c, const dim_poly *p) {
+  dim_span r = {0, 0};
   for (uint32_t i = 0; i < p->n; i++) {
-    span coef = {p->term[i].coef, p->term[i].coef};
+    dim_span coef = {p->term[i].coef, p->term[i].coef};
     r = span_add(r, span_mul(coef, mono_range(c, c->mono.at[p->term[i].mono])));
   }
   if (r.lo < p->lo) r.lo = p->lo;
@@ -116,7 +106,7 @@ void tc_dim_range(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi) {
   dim_poly *p = c ? dim_poly_of(c, d) : NULL;
   if (!p) return;
   if (p->known_at != c->epoch) {
-    span r = poly_range(c, p);
+    dim_span r = poly_range(c, p);
     p->known_lo = r.lo;
     p->known_hi = r.hi;
     p->known_at = c->epoch;
@@ -127,7 +117,7 @@ void tc_dim_range(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi) {
 
 /* ---- multiples ------------------------------------------------------------------------------- */
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
+uint64_t dim_gcd(uint64_t a, uint64_t b) {
   while (b) {
     uint64_t r = a % b;
     a = b;
@@ -139,7 +129,7 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 static uint64_t atom_multiple(tc_dims *c, const dim_atom *a) {
   if (a->kind == ATOM_SYM) return (uint64_t)c->sym.at[a->sym]->multiple;
   uint64_t x = (uint64_t)tc_dim_multiple(c, a->a), y = (uint64_t)tc_dim_multiple(c, a->b);
-  if (a->kind != ATOM_DIV) return gcd(x, y);
+  if (a->kind != ATOM_DIV) return dim_gcd(x, y);
   if (!tc_dim_is_const(a->b) || !y || x % y) return 1;
   return x / y;
 }
@@ -164,7 +154,7 @@ int64_t tc_dim_multiple(tc_dims *c, tc_dim d) {
   if (tc_dim_is_const(d)) return tc_dim_value(d) < 0 ? -tc_dim_value(d) : tc_dim_value(d);
   uint32_t n = dim_terms(c, d, &one, &t);
   uint64_t g = 0;
-  for (uint32_t i = 0; i < n; i++) g = gcd(g, term_multiple(c, t[i]));
+  for (uint32_t i = 0; i < n; i++) g = dim_gcd(g, term_multiple(c, t[i]));
   return g > INT64_MAX ? 1 : (int64_t)g;
 }
 
@@ -181,7 +171,8 @@ static const dim_atom *bare_atom(const tc_dims *c, tc_dim d, atom_kind k) {
 
 enum { CASES = 4 }; /* nesting of case distinctions: cost is at most 2^CASES */
 
-/* Do a and b have a term of one monomial?  Where they have none, what is known of either says nothing of their difference. */
+/* Do a and b have a term of one monomial?  Where they have none, what is known of either says
+ * nothing of their difference. */
 static bool shares_term(const tc_dims *c, tc_dim a, tc_dim b) {
   dim_term one[2];
   const dim_term *x, *y;
@@ -201,11 +192,11 @@ static bool bounded_nonnegative(tc_dims *c, tc_dim d) {
     if (tc_dim_bad(at) || !shares_term(c, d, at)) continue;
     if (b.lo != INT64_MIN) { /* d = at + rest >= lo + rest */
       const tc_dim rest = dim_add_scaled(c, d, at, -1);
-      if (!tc_dim_bad(rest) && sat_add(range_of(c, rest).lo, b.lo, INT64_MIN) >= 0) return true;
+      if (!tc_dim_bad(rest) && sat_add(dim_range_of(c, rest).lo, b.lo, INT64_MIN) >= 0) return true;
     }
     if (b.hi != INT64_MAX) { /* d = rest - at >= rest - hi */
       const tc_dim rest = dim_add_scaled(c, d, at, 1);
-      const int64_t lo = tc_dim_bad(rest) ? INT64_MIN : range_of(c, rest).lo;
+      const int64_t lo = tc_dim_bad(rest) ? INT64_MIN : dim_range_of(c, rest).lo;
       if (lo != INT64_MIN && lo >= b.hi) return true;
     }
   }
@@ -224,8 +215,8 @@ static bool is_at_least(const dim_atom *a, int64_t coef) {
   return (a->kind == ATOM_MIN) == (coef < 0);
 }
 
-/* The term to distinguish cases of, n: none.  Those come first of which both cases have to hold: in each of
- * them another operand of the others may do, as for 1 + min(N, 2) - min(N, 3). */
+/* The term to distinguish cases of, n: none.  Those come first of which both cases have to hold: in
+ * each of them another operand of the others may do, as for 1 + min(N, 2) - min(N, 3). */
 static uint32_t term_with_cases(const tc_dims *c, const dim_poly *p) {
   uint32_t found = p->n;
   for (uint32_t i = 0; i < p->n; i++) {
@@ -254,16 +245,18 @@ static tc_dim cofactor(tc_dims *c, dim_term t, uint32_t j) {
   return d;
 }
 
-/* k times a bound of the quotient q = x / k from the side that makes the sum d least where q's factor f is known to be of one
- * sign: k * q <= x, and k * q >= x - (k - 1).  TC_DIM_INVALID: it may be of either. */
+/* k times a bound of the quotient q = x / k from the side that makes the sum d least where q's
+ * factor f is known to be of one sign: k * q <= x, and k * q >= x - (k - 1).  TC_DIM_INVALID: it
+ * may be of either. */
 static tc_dim least_of_quotient(tc_dims *c, const dim_atom *q, tc_dim f) {
-  const span r = range_of(c, f);
+  const dim_span r = dim_range_of(c, f);
   if (r.hi <= 0) return q->a;
   return r.lo >= 0 ? tc_dim_sub(c, q->a, tc_dim_sub(c, q->b, tc_dim_const(1))) : TC_DIM_INVALID;
 }
 
-/* d >= 0 as d = rest + f * (x / k), where k * rest + f * y >= 0 for a bound y of k * (x / k).  Which quotient helps is tried, in
- * sums of a few terms: places of a workspace are sums of hundreds, of quotients that nothing else is made of. */
+/* d >= 0 as d = rest + f * (x / k), where k * rest + f * y >= 0 for a bound y of k * (x / k).
+ * Which quotient helps is tried, in sums of a few terms: places of a workspace are sums of
+ * hundreds, of quotients that nothing else is made of. */
 static bool nonnegative_by_quotients(tc_dims *c, tc_dim d, int cases) {
   enum { TERMS = 8, MOST = 2 }; /* quotients, one in the place of another */
   const dim_poly *p = dim_poly_of(c, d);
@@ -276,15 +269,17 @@ static bool nonnegative_by_quotients(tc_dims *c, tc_dim d, int cases) {
       const tc_dim y = q && !tc_dim_bad(f) ? least_of_quotient(c, q, f) : TC_DIM_INVALID;
       if (tc_dim_bad(y)) continue;
       const tc_dim rest = dim_add_scaled(c, d, dim_term_dim(c, t), -1);
-      if (known_nonnegative(c, tc_dim_add(c, tc_dim_mul(c, q->b, rest), tc_dim_mul(c, f, y)), cases - 1)) return true;
+      if (known_nonnegative(c, tc_dim_add(c, tc_dim_mul(c, q->b, rest), tc_dim_mul(c, f, y)),
+                            cases - 1))
+        return true;
       p = dim_poly_of(c, d);
     }
   }
   return false;
 }
 
-/* By what is assumed, or in both cases of a min or max that is a factor-free term of it; in one of them, if the term
- * is at least that. */
+/* By what is assumed, or in both cases of a min or max that is a factor-free term of it; in one of
+ * them, if the term is at least that. */
 static bool prove_nonnegative(tc_dims *c, tc_dim d, int cases) {
   if (bounded_nonnegative(c, d)) return true;
   const dim_poly *p = cases ? dim_poly_of(c, d) : NULL;
@@ -301,10 +296,11 @@ static bool prove_nonnegative(tc_dims *c, tc_dim d, int cases) {
   return known_nonnegative(c, dim_add_scaled(c, rest, a->b, coef), cases - 1);
 }
 
-/* d >= 0 by its range, or as above.  A program asks the same again and again: of layers, of arrays of one shape. */
+/* d >= 0 by its range, or as above.  A program asks the same again and again: of layers, of arrays
+ * of one shape. */
 static bool known_nonnegative(tc_dims *c, tc_dim d, int cases) {
   if (tc_dim_bad(d)) return false;
-  if (range_of(c, d).lo >= 0) return true;
+  if (dim_range_of(c, d).lo >= 0) return true;
   dim_poly *p = dim_poly_of(c, d);
   if (!p) return false;
   const uint8_t bit = (uint8_t)(1u << cases);
@@ -333,7 +329,7 @@ bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {
     return tc_dim_known_le(c, t->a, b) && tc_dim_known_le(c, t->b, b);
   if ((t = bare_atom(c, b, ATOM_MIN)))
     return tc_dim_known_le(c, a, t->a) && tc_dim_known_le(c, a, t->b);
-  span x = range_of(c, a), y = range_of(c, b);
+  dim_span x = dim_range_of(c, a), y = dim_range_of(c, b);
   if (x.hi != INT64_MAX && x.hi <= y.lo) return true;
   return known_nonnegative(c, tc_dim_sub(c, b, a), CASES);
 }
@@ -341,218 +337,20 @@ bool tc_dim_known_le(tc_dims *c, tc_dim a, tc_dim b) {
 bool tc_dim_known_ne(tc_dims *c, tc_dim a, tc_dim b) {
   tc_dim d = tc_dim_sub(c, a, b);
   if (tc_dim_bad(d) || tc_dim_is_const(d)) return !tc_dim_bad(d) && !tc_dim_is(d, 0);
-  span r = range_of(c, d);
+  dim_span r = dim_range_of(c, d);
   if (r.lo > 0 || r.hi < 0) return true;
   const dim_poly *p = dim_poly_of(c, d);
   dim_term last = p->term[p->n - 1];
   if (last.mono) return false; /* no constant term: 0 is a multiple of everything */
   uint64_t g = 0;
-  for (uint32_t i = 0; i + 1 < p->n; i++) g = gcd(g, term_multiple(c, p->term[i]));
+  for (uint32_t i = 0; i + 1 < p->n; i++) g = dim_gcd(g, term_multiple(c, p->term[i]));
   uint64_t magnitude = last.coef < 0 ? 0 - (uint64_t)last.coef : (uint64_t)last.coef;
   return magnitude % g != 0;
-}
-
-/* ---- assumptions ----------------------------------------------------------------------------- */
-
-static bool replace(tc_dims *c, uint32_t atom, tc_dim by) {
-  dim_atom *a = c->atom.at[atom];
-  const tc_sym *s = c->sym.at[a->sym];
-  if (tc_dim_is_const(by) && tc_dim_value(by) % s->multiple != 0) return false;
-  int64_t lo = s->lo, hi = s->hi;
-  uint32_t other;
-  if (tc_dim_is_sym(c, by, &other)) {
-    tc_sym *o = c->sym.at[other];
-    if (tc_dim_bad(tc_dim_sym(c, o->name, o->lo, o->hi, s->multiple))) return false;
-  }
-  a->replaced = true;
-  a->by = by;
-  c->replaced++;
-  c->epoch++;
-  return dim_narrow(c, by, lo, hi);
-}
-
-/* If d is c1*s + c0 for a symbol, quotient, min or max s: *s, with the bounds that lo <= d <= hi
- * means for it. */
-static bool linear_bounds(tc_dims *c, tc_dim d, int64_t *lo, int64_t *hi, tc_dim *s) {
-  const dim_poly *p = dim_poly_of(c, d);
-  if (!p || p->n > 2 || (p->n == 2 && p->term[1].mono)) return false;
-  dim_term t = p->term[0];
-  int64_t c0 = p->n == 2 ? p->term[1].coef : 0;
-  const dim_mono *m = c->mono.at[t.mono];
-  if (m->n != 1 || t.coef == INT64_MIN || c0 == INT64_MIN) return false;
-  if (t.coef < 0) {
-    int64_t swap = *lo == INT64_MIN ? INT64_MAX : -*lo;
-    *lo = *hi == INT64_MAX ? INT64_MIN : -*hi;
-    *hi = swap;
-    t.coef = -t.coef;
-    c0 = -c0;
-  }
-  if (*lo != INT64_MIN && __builtin_sub_overflow(*lo, c0, lo)) return false;
-  if (*hi != INT64_MAX && __builtin_sub_overflow(*hi, c0, hi)) return false;
-  if (*lo != INT64_MIN) *lo = floor_div(*lo, t.coef) + (floor_mod(*lo, t.coef) != 0);
-  if (*hi != INT64_MAX) *hi = floor_div(*hi, t.coef);
-  *s = dim_atom_dim(c, m->atom[0]);
-  return !tc_dim_bad(*s);
-}
-
-/* Notes lo <= d <= hi, narrower than known, of this one expression. */
-static void note_bounds(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
-  dim_poly *p = dim_poly_of(c, d);
-  uint32_t sym;
-  if (!p) return;
-  if (lo > p->lo) p->lo = lo;
-  if (hi < p->hi) p->hi = hi;
-  if (tc_dim_is_sym(c, d, &sym)) {
-    tc_sym *s = c->sym.at[sym];
-    if (lo > s->lo) s->lo = lo;
-    if (hi < s->hi) s->hi = hi;
-  }
-  c->epoch++;
-}
-
-bool dim_narrow(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
-  span r = range_of(c, d);
-  if (r.hi < lo || r.lo > hi || lo > hi) return false;
-  tc_dim now = tc_dim_norm(c, d), s;
-  bool known = r.lo >= lo && r.hi <= hi;
-  if (!known || !tc_dim_same(d, now)) note_bounds(c, d, lo, hi);
-  if (known) return true;
-  note_bounds(c, now, lo, hi);
-  if (!linear_bounds(c, now, &lo, &hi, &s) || tc_dim_same(s, now)) return true;
-  return dim_narrow(c, s, lo, hi);
-}
-
-/* What d >= lo means for its symbols: k*s + rest >= lo with rest at its greatest. */
-static bool narrow_symbols(tc_dims *c, tc_dim d, int64_t lo) {
-  const dim_poly *p = dim_poly_of(c, d);
-  for (uint32_t i = 0; p && i < p->n; i++) {
-    const dim_mono *m = c->mono.at[p->term[i].mono];
-    const int64_t k = p->term[i].coef;
-    if (m->n != 1 || c->atom.at[m->atom[0]]->kind != ATOM_SYM || k == INT64_MIN) continue;
-    const tc_dim s = dim_atom_dim(c, m->atom[0]), rest = dim_add_scaled(c, d, s, -k);
-    const int64_t most = tc_dim_bad(rest) ? INT64_MAX : range_of(c, rest).hi;
-    int64_t need; /* k*s >= need */
-    if (most == INT64_MAX || __builtin_sub_overflow(lo, most, &need) || need == INT64_MIN) continue;
-    const bool fine = k < 0 ? dim_narrow(c, s, INT64_MIN, floor_div(-need, -k))
-                            : dim_narrow(c, s, -floor_div(-need, k), INT64_MAX);
-    if (!fine) return false;
-  }
-  return true;
-}
-
-bool tc_dim_assume_range(tc_dims *c, tc_dim d, int64_t lo, int64_t hi) {
-  if (tc_dim_bad(d)) return false;
-  if (tc_dim_is_const(d)) return tc_dim_value(d) >= lo && tc_dim_value(d) <= hi;
-  if (!c) return false;
-  d = tc_dim_norm(c, d);
-  span r = range_of(c, d);
-  if (r.hi < lo || r.lo > hi || lo > hi) return false;
-  if (r.lo >= lo && r.hi <= hi) return true;
-  tc_dim s;
-  int64_t slo = lo, shi = hi;
-  if (linear_bounds(c, d, &slo, &shi, &s) && !tc_dim_same(s, d))
-    return tc_dim_assume_range(c, s, slo, shi);
-  if (!tc_push(&c->bounds, ((tc_dim_bound){d, lo, hi})) || !dim_narrow(c, d, lo, hi)) return false;
-  return lo == INT64_MIN || narrow_symbols(c, d, lo);
-}
-
-bool tc_dim_assume_unclamped(tc_dims *c, tc_dim d, tc_dim size) {
-  const dim_poly *p = c ? dim_poly_of(c, d) : NULL;
-  for (uint32_t i = 0; p && i < p->n; i++) {
-    const dim_mono *m = c->mono.at[p->term[i].mono];
-    for (uint32_t j = 0; j < m->n; j++) {
-      const dim_atom *a = c->atom.at[m->atom[j]];
-      if (a->kind == ATOM_SYM) continue;
-      if (!tc_dim_assume_unclamped(c, a->a, size) || !tc_dim_assume_unclamped(c, a->b, size))
-        return false;
-      tc_dim left = TC_DIM_INVALID; /* >= 0 */
-      if (a->kind == ATOM_MIN && tc_dim_same(a->b, size)) left = tc_dim_sub(c, size, a->a);
-      else if (a->kind == ATOM_MIN && tc_dim_same(a->a, size)) left = tc_dim_sub(c, size, a->b);
-      else if (a->kind == ATOM_MAX && tc_dim_is(a->b, 0)) left = a->a;
-      if (tc_dim_bad(left) || tc_dim_known_le(c, tc_dim_const(0), left)) continue;
-      if (!tc_dim_assume_range(c, left, 0, INT64_MAX)) return false;
-      tc_dims_guess(c);
-    }
-  }
-  return true;
-}
-
-/* d without the common factor of its coefficients: the same equation d == 0. */
-static tc_dim primitive_part(tc_dims *c, tc_dim d) {
-  const dim_poly *p = dim_poly_of(c, d);
-  uint64_t g = 0;
-  for (uint32_t i = 0; i < p->n; i++) {
-    int64_t k = p->term[i].coef;
-    g = gcd(g, k < 0 ? 0 - (uint64_t)k : (uint64_t)k);
-  }
-  if (g == 1 || g > INT64_MAX) return d;
-  tc_dim r = tc_dim_const(0);
-  for (uint32_t i = 0; i < p->n; i++) {
-    dim_term t = {p->term[i].coef / (int64_t)g, p->term[i].mono};
-    r = dim_add_scaled(c, r, dim_term_dim(c, t), 1);
-  }
-  return r;
-}
-
-/* The symbol that equation d == 0 is solved for: +-1 times a bare symbol found nowhere else in d,
- * the last declared of those.  0: none. */
-static uint32_t solvable(const tc_dims *c, tc_dim d, int64_t *coef) {
-  const dim_poly *p = dim_poly_of(c, d);
-  uint32_t best = 0;
-  for (uint32_t i = 0; i < p->n; i++) {
-    dim_term t = p->term[i];
-    const dim_mono *m = c->mono.at[t.mono];
-    if (m->n != 1 || (t.coef != 1 && t.coef != -1) || c->atom.at[m->atom[0]]->kind != ATOM_SYM)
-      continue;
-    if (m->atom[0] < best) continue;
-    bool alone = true;
-    for (uint32_t j = 0; j < p->n && alone; j++) {
-      const dim_mono *o = c->mono.at[p->term[j].mono];
-      for (uint32_t k = 0; k < o->n && j != i && alone; k++) {
-        const dim_atom *a = c->atom.at[o->atom[k]];
-        alone = o->atom[k] != m->atom[0] &&
-                (a->kind == ATOM_SYM ||
-                 (!dim_has_atom(c, a->a, m->atom[0]) && !dim_has_atom(c, a->b, m->atom[0])));
-      }
-    }
-    if (alone) best = m->atom[0], *coef = t.coef;
-  }
-  return best;
-}
-
-/* x == y where no symbol can be replaced: their difference is 0 from now on, and what equals a constant is
- * known as that. */
-static tc_dim equate(tc_dims *c, tc_dim x, tc_dim y, tc_dim difference) {
-  const tc_dim negated = tc_dim_sub(c, tc_dim_const(0), difference);
-  if (!dim_narrow(c, difference, 0, 0)) return TC_DIM_INVALID;
-  if (!tc_dim_bad(negated) && !dim_narrow(c, negated, 0, 0)) return TC_DIM_INVALID;
-  if (tc_dim_is_const(y)) note_bounds(c, x, tc_dim_value(y), tc_dim_value(y));
-  if (tc_dim_is_const(x)) note_bounds(c, y, tc_dim_value(x), tc_dim_value(x));
-  return tc_dim_norm(c, x);
 }
 
 bool tc_dim_known_eq(tc_dims *c, tc_dim a, tc_dim b) {
   const tc_dim d = tc_dim_sub(c, tc_dim_norm(c, a), tc_dim_norm(c, b));
   if (tc_dim_bad(d)) return false;
-  const span known = range_of(c, d);
+  const dim_span known = dim_range_of(c, d);
   return known.lo == 0 && known.hi == 0;
-}
-
-tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b) {
-  if (tc_dim_same(a, b)) return a;
-  if (tc_dim_is_const(a) && tc_dim_is_const(b)) return TC_DIM_INVALID;
-  if (!c || tc_dim_bad(a) || tc_dim_bad(b)) return TC_DIM_INVALID;
-  tc_dim x = tc_dim_norm(c, a), y = tc_dim_norm(c, b), d = tc_dim_sub(c, x, y);
-  if (tc_dim_known_eq(c, x, y)) return x;
-  if (tc_dim_bad(d) || tc_dim_known_ne(c, x, y)) return TC_DIM_INVALID;
-  if (!tc_push(&c->assumed, ((tc_dim_pair){x, y}))) return TC_DIM_INVALID;
-  int64_t coef = 0;
-  d = primitive_part(c, d);
-  uint32_t atom = solvable(c, d, &coef);
-  if (!atom) return equate(c, x, y, d);
-  /* d = coef*s + rest == 0  =>  s = -coef*rest, as coef is +-1 */
-  tc_dim rest = dim_add_scaled(c, d, dim_atom_dim(c, atom), -coef);
-  tc_dim by = tc_dim_mul(c, rest, tc_dim_const(-coef));
-  if (tc_dim_bad(by) || !replace(c, atom, by)) return TC_DIM_INVALID;
-  return tc_dim_norm(c, x);
 }

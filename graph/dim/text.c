@@ -23,9 +23,9 @@ static void put_infix(const tc_dims *c, const dim_atom *a, const char *op, const
   put_grouped(c, a->b, prefix, out);
 }
 
-/* C division truncates: where an operand may be negative the quotient or remainder is corrected, by one where
- * the remainder has another sign than the divisor.  By a size that may be 0 both are 0: whatever they count is
- * empty then. */
+/* C division truncates: where an operand may be negative the quotient or remainder is corrected, by
+ * one where the remainder has another sign than the divisor.  By a size that may be 0 both are 0:
+ * whatever they count is empty then. */
 static void put_c_division(const tc_dims *c, const dim_atom *a, const char *prefix, tc_buf *out) {
   bool div = a->kind == ATOM_DIV;
   tc_dims *know = (tc_dims *)c; /* range queries only fill caches */

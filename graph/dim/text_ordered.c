@@ -1,6 +1,6 @@
-/* Sizes as text that reads back to the same text: what has no order of its own, terms, factors, operands of min and
- * max, stands in one that does not depend on which of them was made first.  Symbols by declaration, then other
- * atoms by their text. */
+/* Sizes as text that reads back to the same text: what has no order of its own, terms, factors,
+ * operands of min and max, stands in one that does not depend on which of them was made first.
+ * Symbols by declaration, then other atoms by their text. */
 #include "graph/dim/dim_impl.h"
 
 #include <inttypes.h>

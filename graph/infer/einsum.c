@@ -1,8 +1,9 @@
 /* Result type of einsum: labels of each operand against its shape, then the labels of the result.
  *
  * A label is a letter, or one of the axes that "..." stands for, counted from the right.  Sizes of
- * one label are equal or broadcast; within one operand, where it means a diagonal, they are equal.  Without "->" the result
- * has what "..." stands for, then the letters that occur once, in alphabetical order (capitals first). */
+ * one label are equal or broadcast; within one operand, where it means a diagonal, they are equal.
+ * Without "->" the result has what "..." stands for, then the letters that occur once, in
+ * alphabetical order (capitals first). */
 #include "graph/infer/infer_impl.h"
 
 enum { LETTERS = 128, LABELS = LETTERS + TC_MAX_RANK };

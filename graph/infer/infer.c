@@ -275,7 +275,8 @@ bool infer_tuple(tc_infer *c, tc_type *out) {
   return true;
 }
 
-/* The types of several results lie side by side (tc_graph_type); the graph has checked the index. */
+/* The types of several results lie side by side (tc_graph_type); the graph has checked the
+ * index. */
 bool infer_result(tc_infer *c, tc_type *out) {
   *out = c->in[0][tc_dim_value(c->attr[0])];
   return true;

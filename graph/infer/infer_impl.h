@@ -40,7 +40,8 @@ bool infer_broadcast_all(tc_infer *c, tc_type *out); /* of every operand */
 bool infer_broadcast_dim(tc_infer *c, tc_dim a, tc_dim b, tc_dim *out);
 
 tc_dim infer_unify_guess(tc_infer *c, tc_dim a, tc_dim b); /* unify, where 1 would broadcast */
-/* Size a, or 1 where it is at most that (the slice n:n+1), or cannot be the other size beside it. */
+/* Size a, or 1 where it is at most that (the slice n:n+1), or cannot be the other size beside
+ * it. */
 tc_dim infer_guess_one(tc_infer *c, tc_dim a, tc_dim other);
 
 tc_dtype infer_promoted(const tc_infer *c); /* of all operands */

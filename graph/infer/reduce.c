@@ -117,9 +117,12 @@ static bool infer_first(tc_infer *c, tc_type *out, int k, int at) {
   const tc_dim size = x->rank ? x->dim[axis] : tc_dim_const(1);
   const bool fits = tc_dim_known_le(c->dims, count, size) ||
                     tc_dim_assume_range(c->dims, tc_dim_sub(c->dims, size, count), 0, INT64_MAX);
-  if (!fits) return infer_fail(c, "k is %s, and axis %d of %s has %s elements", SIZE(count), axis, SHAPE(x), SIZE(size));
+  if (!fits)
+    return infer_fail(c, "k is %s, and axis %d of %s has %s elements", SIZE(count), axis, SHAPE(x),
+                      SIZE(size));
   if (x->rank) out->dim[axis] = count;
-  else if (!tc_dim_is(count, 1)) return infer_fail(c, "k is %s, and a number is one element", SIZE(count));
+  else if (!tc_dim_is(count, 1))
+    return infer_fail(c, "k is %s, and a number is one element", SIZE(count));
   return true;
 }
 
@@ -131,11 +134,15 @@ bool infer_order(tc_infer *c, tc_type *out) {
 
 bool infer_argsort(tc_infer *c, tc_type *out) { return infer_running_arg(c, out); }
 
-bool infer_sort(tc_infer *c, tc_type *out) { return infer_running(c, out) && infer_second(c, infer_argsort, out); }
+bool infer_sort(tc_infer *c, tc_type *out) {
+  return infer_running(c, out) && infer_second(c, infer_argsort, out);
+}
 
 static bool infer_topk_values(tc_infer *c, tc_type *out) { return infer_first(c, out, 0, 1); }
 
-bool infer_topk(tc_infer *c, tc_type *out) { return infer_topk_values(c, out) && infer_second(c, infer_order, out); }
+bool infer_topk(tc_infer *c, tc_type *out) {
+  return infer_topk_values(c, out) && infer_second(c, infer_order, out);
+}
 
 bool infer_softmax(tc_infer *c, tc_type *out) {
   int axis;

@@ -173,8 +173,8 @@ bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t
   return !tc_dim_bad(*length);
 }
 
-/* x[n:n+3] and x[n+3:n:-1], where n is known at run time only, lie inside of x as a rule; then they have 3
- * elements. */
+/* x[n:n+3] and x[n+3:n:-1], where n is known at run time only, lie inside of x as a rule; then they
+ * have 3 elements. */
 static void guess_inside(tc_infer *c, tc_dim size, tc_dim start, tc_dim stop, bool down) {
   const tc_dim one = tc_dim_const(1), above = down ? tc_dim_add(c->dims, start, one) : stop,
                below = down ? tc_dim_add(c->dims, stop, one) : start,
@@ -204,14 +204,17 @@ bool infer_unfold(tc_infer *c, tc_type *out) {
   int axis;
   int64_t step;
   *out = *c->in[0];
-  if (!infer_axis(c, out, out->rank, c->attr[0], &axis) || !infer_int(c, 2, "step", &step)) return false;
+  if (!infer_axis(c, out, out->rank, c->attr[0], &axis) || !infer_int(c, 2, "step", &step))
+    return false;
   if (step < 1) return infer_fail(c, "step must be positive");
   const tc_dim size = tc_dim_norm(c->dims, c->attr[1]);
   const tc_dim left = tc_dim_norm(c->dims, tc_dim_sub(c->dims, out->dim[axis], size));
   if (!infer_nonnegative(c, size, "size")) return false;
   if (!tc_dim_assume_range(c->dims, left, 0, INT64_MAX))
-    return infer_fail(c, "windows of %s are larger than axis %d of %s", SIZE(size), axis, SHAPE(c->in[0]));
-  out->dim[axis] = tc_dim_ceildiv(c->dims, tc_dim_add(c->dims, left, tc_dim_const(1)), tc_dim_const(step));
+    return infer_fail(c, "windows of %s are larger than axis %d of %s", SIZE(size), axis,
+                      SHAPE(c->in[0]));
+  out->dim[axis] =
+      tc_dim_ceildiv(c->dims, tc_dim_add(c->dims, left, tc_dim_const(1)), tc_dim_const(step));
   return infer_push_dim(c, out, size);
 }
 

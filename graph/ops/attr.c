@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-int tc_attr_find(tc_op op, const tc_dim *attr, const char *name, char *kind) {
+/* Position of attribute `name` in the flat list, and its kind; -1: none.  attr may be any list that
+ * follows the schema. */
+static int find_attr(tc_op op, const tc_dim *attr, const char *name, char *kind) {
   size_t length = strlen(name);
   int k = 0;
   for (const char *s = tc_op_get(op)->attrs; *s; s += strcspn(s, " "), s += *s == ' ') {
@@ -17,13 +19,13 @@ int tc_attr_find(tc_op op, const tc_dim *attr, const char *name, char *kind) {
 
 tc_dim tc_attr_int(const tc_node *n, const char *name) {
   char kind;
-  int k = tc_attr_find(n->op, n->attr, name, &kind);
+  int k = find_attr(n->op, n->attr, name, &kind);
   return k < 0 || kind == 'I' ? TC_DIM_INVALID : n->attr[k];
 }
 
 int tc_attr_list(const tc_node *n, const char *name, const tc_dim **items) {
   char kind;
-  int k = tc_attr_find(n->op, n->attr, name, &kind);
+  int k = find_attr(n->op, n->attr, name, &kind);
   *items = NULL;
   if (k < 0 || kind != 'I') return 0;
   *items = n->attr + k + 1;
@@ -105,11 +107,11 @@ int tc_attr_canonical(tc_dims *c, tc_op op, const tc_type *x, const tc_type *res
   default:
     break;
   }
-  if ((k = tc_attr_find(op, attr, "axes", &kind)) >= 0) {
+  if ((k = find_attr(op, attr, "axes", &kind)) >= 0) {
     if (!x->rank) return no_axes(attr, nattr, k);
     canonical_axes(attr + k, x->rank, true);
   }
-  if ((k = tc_attr_find(op, attr, "axis", &kind)) >= 0)
+  if ((k = find_attr(op, attr, "axis", &kind)) >= 0)
     canonical_axis(&attr[k], x->rank ? x->rank : 1);
   if (op == OP_SLICE) canonical_slice(c, x, attr);
   if (op == OP_SELECT && tc_dim_known_le(c, attr[1], tc_dim_const(-1)))

@@ -7,9 +7,9 @@
 
 /* ---- conversion ------------------------------------------------------------------------------ */
 
-/* A floating number as an integer of least .. most: towards zero; NaN is 0, what lies outside is the
- * nearest end.  The conversion itself is always in range, so that compilers may do it early without
- * undefined behaviour or an exception. */
+/* A floating number as an integer of least .. most: towards zero; NaN is 0, what lies outside is
+ * the nearest end.  The conversion itself is always in range, so that compilers may do it early
+ * without undefined behaviour or an exception. */
 static inline int64_t tc_f_to_int(double x, int64_t least, int64_t most) {
   const double lo = (double)least, hi = most == INT64_MAX ? 0x1.fffffffffffffp62 : (double)most;
   const double v = x == x ? x : 0, above = v > lo ? v : lo, inside = above < hi ? above : hi;
@@ -20,7 +20,8 @@ static inline int64_t tc_f_to_int(double x, int64_t least, int64_t most) {
 
 static inline double tc_f_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
 static inline double tc_f_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-/* x = mantissa 2^exponent, 0.5 <= |mantissa| < 1; what has no such form is its own mantissa, exponent 0. */
+/* x = mantissa 2^exponent, 0.5 <= |mantissa| < 1; what has no such form is its own mantissa,
+ * exponent 0. */
 static inline double tc_f_mantissa(double x) {
   int e;
   return frexp(x, &e);
@@ -38,8 +39,8 @@ static inline double tc_f_clamp(double x, double lo, double hi) {
 static inline double tc_f_softplus(double x) { return tc_f_max(x, 0) + log1p(exp(-fabs(x))); }
 /* x*Phi(x) = x/2 * erfc(-x/sqrt(2)): no cancellation for negative x. */
 static inline double tc_f_gelu(double x) { return 0.5 * x * erfc(-x * 0.70710678118654752440); }
-/* -t log s(x) - (1-t) log(1 - s(x)), s the sigmoid: |x| times what the target is off by on the side of
- * x, and log1p(e^-|x|).  Where nothing is off, an infinite x costs nothing either. */
+/* -t log s(x) - (1-t) log(1 - s(x)), s the sigmoid: |x| times what the target is off by on the side
+ * of x, and log1p(e^-|x|).  Where nothing is off, an infinite x costs nothing either. */
 static inline double tc_f_bce_logits(double x, double t) {
   double off = x > 0 ? 1 - t : t;
   return (off == 0 ? 0 : fabs(x) * off) + log1p(exp(-fabs(x)));
@@ -55,7 +56,8 @@ static inline double tc_f_remainder(double a, double b) {
 }
 
 /* floor of the exact quotient, as Python's //: a/b may round up to the next integer, a - fmod(a,b)
- * does not.  An infinite a has no remainder, and no floored quotient; a zero has the sign of a/b. */
+ * does not.  An infinite a has no remainder, and no floored quotient; a zero has the sign of
+ * a/b. */
 static inline double tc_f_floor_div(double a, double b) {
   double r = fmod(a, b), q = (a - r) / b;
   if (b == 0) return a / b;

@@ -1,7 +1,8 @@
-/* scalar.h - the value of an elementwise op on constants, by the formulas that the runtime applies to
- * elements (graph/ops/formulas.def).
+/* scalar.h - the value of an elementwise op on constants, by the formulas that the runtime applies
+ * to elements (graph/ops/formulas.def).
  *
- * Floating values are computed in double and rounded to the dtype, integers in int64 and wrapped. */
+ * Floating values are computed in double and rounded to the dtype, integers in int64 and
+ * wrapped. */
 #ifndef TC_SCALAR_H
 #define TC_SCALAR_H
 
@@ -26,8 +27,8 @@ bool tc_scalar_eval(tc_op op, tc_dtype dtype, tc_dtype common, int n, const tc_s
 
 /* ---- C scalars beside tensors -----------------------------------------------------------------
  *
- * The number of an *_s form takes the dtype of its tensor.  What an integer dtype does not hold of it
- * is up to the op: */
+ * The number of an *_s form takes the dtype of its tensor.  What an integer dtype does not hold of
+ * it is up to the op: */
 typedef enum tc_scalar_use {
   TC_SCALAR_VALUE,    /* an operand like the others: truncated; an error where that is outside */
   TC_SCALAR_BOUND,    /* minimum, maximum, clamp: truncated, or the nearest end of the dtype */
@@ -35,8 +36,8 @@ typedef enum tc_scalar_use {
   TC_SCALAR_REAL      /* the op computes floating numbers, also of integers: it stays one */
 } tc_scalar_use;
 tc_scalar_use tc_scalar_use_of(tc_op op);
-/* The operand that stands for the number v of *op beside a tensor of dtype `like`.  A comparison may
- * become another one, which means the same of every x.  false: v does not fit; `why`, of
+/* The operand that stands for the number v of *op beside a tensor of dtype `like`.  A comparison
+ * may become another one, which means the same of every x.  false: v does not fit; `why`, of
  * TC_SCALAR_TEXT bytes, says so. */
 enum { TC_SCALAR_TEXT = 128 };
 bool tc_scalar_fit(tc_op *op, tc_dtype like, double v, tc_scalar_value *out, char *why);

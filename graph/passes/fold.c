@@ -35,8 +35,8 @@ static tc_ref scalar_of_full(tc_graph *g, const tc_node *full, tc_loc loc) {
   return t->dtype == dtype && !t->weak ? s : tc_build_cast(g, s, dtype, loc);
 }
 
-/* The operands that decide the result's dtype, all but masks, have one dtype: then rank plays no part
- * in promotion. */
+/* The operands that decide the result's dtype, all but masks, have one dtype: then rank plays no
+ * part in promotion. */
 static bool one_dtype(const tc_graph *g, const tc_node *n, const tc_ref *in) {
   const tc_type *first = NULL;
   for (int i = 0; i < n->nin; i++) {

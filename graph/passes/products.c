@@ -1,13 +1,14 @@
 /* products.c
  *
- * requires: primitives.  keeps: locations.  One identity of products, by which attention's backward pass reads no
- * array of weights twice (Dao et al., FlashAttention, 2022, appendix B):
+ * requires: primitives.  keeps: locations.  One identity of products, by which attention's backward
+ * pass reads no array of weights twice (Dao et al., FlashAttention, 2022, appendix B):
  *
  *   sum_j P[i,j] (sum_d A[i,d] C[j,d])  =  sum_d A[i,d] (sum_j P[i,j] C[j,d])
  *   sum(mul(P, matmul(A, C')), -1)      =  sum(mul(A, matmul(P, C)), -1)       where matmul(P, C) is there before
  *
- * which is the sum in the derivative of a softmax whose weights P, or a multiple of them such as behind dropout, are
- * multiplied with C.  The sum does not wait for the later product then, in whose epilogue its result can be used. */
+ * which is the sum in the derivative of a softmax whose weights P, or a multiple of them such as
+ * behind dropout, are multiplied with C.  The sum does not wait for the later product then, in
+ * whose epilogue its result can be used. */
 #include "graph/passes/pass.h"
 #include "graph/passes/pattern.h"
 #include "graph/passes/rewrite.h"
@@ -16,7 +17,8 @@
 
 enum { MOST_FACTORS = 8 };
 
-/* Products by what their right operand is a permutation of: first[x] and, behind product M, next[M]; 0: none. */
+/* Products by what their right operand is a permutation of: first[x] and, behind product M,
+ * next[M]; 0: none. */
 typedef struct products {
   uint32_t *first, *next;
 } products;
@@ -63,7 +65,8 @@ static bool list_products(tc_rewrite *w) {
 static tc_ref unconverted(const tc_rewrite *w, tc_ref r) {
   for (;;) {
     const tc_node *n = tc_rewrite_node(w, r);
-    if (n->op != OP_CAST || !tc_dtype_is_float((tc_dtype)tc_rewrite_node(w, n->in[0])->type.dtype)) return r;
+    if (n->op != OP_CAST || !tc_dtype_is_float((tc_dtype)tc_rewrite_node(w, n->in[0])->type.dtype))
+      return r;
     r = n->in[0];
   }
 }
@@ -113,10 +116,12 @@ static bool sums_rows(const tc_rewrite *w, const tc_node *n) {
   const tc_dim *axes;
   if (n->op != OP_SUM || !tc_dtype_is_float((tc_dtype)n->type.dtype)) return false;
   const int rank = tc_rewrite_node(w, n->in[0])->type.rank;
-  return rank >= 2 && tc_attr_list(n, "axes", &axes) == 1 && (tc_dim_is(axes[0], rank - 1) || tc_dim_is(axes[0], -1));
+  return rank >= 2 && tc_attr_list(n, "axes", &axes) == 1 &&
+         (tc_dim_is(axes[0], rank - 1) || tc_dim_is(axes[0], -1));
 }
 
-/* matmul(P, C) in front of the product r of A and C', where P are the other factors; 0: it is not there. */
+/* matmul(P, C) in front of the product r of A and C', where P are the other factors; 0: it is not
+ * there. */
 static uint32_t find_earlier(const tc_rewrite *w, tc_ref r, const factors *others) {
   const products *p = w->self;
   const tc_node *m = tc_rewrite_node(w, r);
@@ -135,7 +140,8 @@ static uint32_t find_earlier(const tc_rewrite *w, tc_ref r, const factors *other
 /* The sum over the last axis of A and matmul(P, C), element by element. */
 static tc_ref sum_of(tc_rewrite *w, const tc_node *n, tc_ref a, tc_ref product) {
   const tc_dtype dtype = (tc_dtype)n->type.dtype;
-  const tc_ref x = tc_build_cast(w->g, w->map[a.id], dtype, n->loc), y = tc_build_cast(w->g, w->map[product.id], dtype, n->loc);
+  const tc_ref x = tc_build_cast(w->g, w->map[a.id], dtype, n->loc),
+               y = tc_build_cast(w->g, w->map[product.id], dtype, n->loc);
   const tc_ref both = x.id && y.id ? tc_build2(w->g, OP_MUL, x, y, n->loc) : (tc_ref){0};
   return both.id ? tc_rewrite_copy(w->g, w->old, n, &both) : both;
 }
@@ -149,7 +155,8 @@ static tc_ref rewrite(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *i
     factors others = all;
     if (m->op != OP_MATMUL || !take_factor(&others, all.of[i])) continue;
     const uint32_t product = find_earlier(w, all.of[i], &others);
-    if (product && tc_same_shape(&m->type, &tc_rewrite_node(w, n->in[0])->type)) return sum_of(w, n, m->in[0], (tc_ref){product});
+    if (product && tc_same_shape(&m->type, &tc_rewrite_node(w, n->in[0])->type))
+      return sum_of(w, n, m->in[0], (tc_ref){product});
   }
   return tc_rewrite_copy(w->g, w->old, n, in);
 }

@@ -9,8 +9,8 @@
 typedef struct tc_rewrite {
   tc_graph *old, *g;
   tc_ref *map; /* [count of old + 1]: where an old node went; 0: nowhere yet */
-  uint32_t
-      *uses;  /* [count of old + 1]: operand slots of live nodes and roots that read it; 0: dead */
+  /* [count of old + 1]: operand slots of live nodes and roots that read it; 0: dead */
+  uint32_t *uses;
   void *self; /* the pass's own state */
 } tc_rewrite;
 
@@ -28,7 +28,9 @@ tc_graph *tc_rewrite_run_planned(tc_graph *g, tc_rewrite_plan_fn *plan, tc_rewri
                                  void *self);
 
 /* A node of the graph that is rewritten. */
-static inline const tc_node *tc_rewrite_node(const tc_rewrite *w, tc_ref r) { return tc_graph_node(w->old, r); }
+static inline const tc_node *tc_rewrite_node(const tc_rewrite *w, tc_ref r) {
+  return tc_graph_node(w->old, r);
+}
 
 /* n with operands in[], in graph g (n may be of another graph, whose strings are read from `of`).
  */

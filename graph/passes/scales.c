@@ -5,10 +5,11 @@
  *   matmul(A, Q s)  =  matmul(A, Q) s        where s does not vary along k: of whole Q, of its columns, of batches
  *   matmul(t P, B)  =  t matmul(P, B)        of its rows
  *
- * and Q, P are made of integers, which are exact in the dtype of the product, so that the numbers are equal but for rounding
- * and no sum leaves the range that the scaled one keeps to.  What is left of the operand is a conversion, and the scale is
- * multiplied once for each result.  (Jacob et al., Quantization and training of neural networks for efficient
- * integer-arithmetic-only inference, 2018, section 2.2.) */
+ * and Q, P are made of integers, which are exact in the dtype of the product, so that the numbers
+ * are equal but for rounding and no sum leaves the range that the scaled one keeps to.  What is
+ * left of the operand is a conversion, and the scale is multiplied once for each result.  (Jacob et
+ * al., Quantization and training of neural networks for efficient integer-arithmetic-only
+ * inference, 2018, section 2.2.) */
 #include "graph/passes/pass.h"
 #include "graph/passes/rewrite.h"
 

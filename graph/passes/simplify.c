@@ -355,7 +355,8 @@ static tc_ref rule_unfold(const site *s) {
     for (int i = 0; i < x->rank; i++) order[i] = i < axis ? i : i == x->rank - 1 ? axis : i + 1;
     each = tc_build_permute(s->g, each, x->rank, order, s->n->loc);
   } else if (!tc_dim_is(size, 1)) return none;
-  else if (!tc_dim_is(step, 1)) each = tc_build(s->g, OP_SLICE, 1, &each, 4, slice, NULL, s->n->loc);
+  else if (!tc_dim_is(step, 1))
+    each = tc_build(s->g, OP_SLICE, 1, &each, 4, slice, NULL, s->n->loc);
   return each.id ? tc_build_reshape(s->g, each, s->n->type.rank, s->n->type.dim, s->n->loc) : none;
 }
 

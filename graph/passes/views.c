@@ -200,8 +200,8 @@ static bool before_view(const tc_rewrite *w, const tc_node *n, const tc_ref *in,
 
 /* ---- products of one row that share a matrix ------------------------------------------------- */
 
-/* r is x[.., H, K, N] with each matrix repeated along the axis in front of the last two: a reshape to
- * [.., H*G, K, N] of an expand to [.., H, G, K, N].  x, or ref 0. */
+/* r is x[.., H, K, N] with each matrix repeated along the axis in front of the last two: a reshape
+ * to [.., H*G, K, N] of an expand to [.., H, G, K, N].  x, or ref 0. */
 static tc_ref repeated(tc_graph *g, tc_ref r, tc_loc loc) {
   const tc_node *merge = tc_graph_node(g, r);
   const tc_ref none = {0};

@@ -19,7 +19,8 @@ typedef struct tc_names { /* {0}: empty */
 } tc_names;
 
 void tc_names_free(tc_names *s);
-/* Number i of the text, which is at[i - 1] then; *fresh (or NULL): it was not there.  0: out of memory. */
+/* Number i of the text, which is at[i - 1] then; *fresh (or NULL): it was not there.  0: out of
+ * memory. */
 uint32_t tc_names_number(tc_names *s, const char *text, bool *fresh);
 
 #ifdef __cplusplus

@@ -30,8 +30,10 @@ void tc_put(tc_buf *b, const char *s);
 void tc_putn(tc_buf *b, const char *s, size_t n);
 void tc_putf(tc_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tc_vputf(tc_buf *b, const char *format, va_list ap);
-bool tc_put_rest(tc_buf *b, FILE *file); /* what is left of it; false: it cannot be read, or b failed */
-void tc_put_double(tc_buf *b, double v); /* shortest C literal that reads back equal; INFINITY, NAN */
+/* what is left of it; false: it cannot be read, or b failed */
+bool tc_put_rest(tc_buf *b, FILE *file);
+/* shortest C literal that reads back equal; INFINITY, NAN */
+void tc_put_double(tc_buf *b, double v);
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
@@ -40,8 +42,10 @@ bool tc_grow(void **items, size_t *cap, size_t count, size_t size);
 
 /* A typed growing array: TC_VEC(int) v = {0}; if (!tc_push(&v, 3)) ...; v.at[i], v.n */
 #define TC_VEC(T) struct { T *at; size_t n, cap; }
-#define tc_push(v, item) \
-  (tc_grow((void **)&(v)->at, &(v)->cap, (v)->n, sizeof *(v)->at) ? ((v)->at[(v)->n++] = (item), true) : false)
+#define tc_push(v, item)                                                                           \
+  (tc_grow((void **)&(v)->at, &(v)->cap, (v)->n, sizeof *(v)->at)                                  \
+       ? ((v)->at[(v)->n++] = (item), true)                                                        \
+       : false)
 
 /* ---- arena: everything is freed at once ------------------------------------------------------ */
 
@@ -53,7 +57,8 @@ char *tc_arena_str(tc_arena *a, const char *s);
 
 /* ---- hashing --------------------------------------------------------------------------------- */
 
-uint64_t tc_hash(const void *data, size_t n, uint64_t seed); /* stable across runs and machines: names kernels */
+/* stable across runs and machines: names kernels */
+uint64_t tc_hash(const void *data, size_t n, uint64_t seed);
 
 /* ---- places in the user's source, and messages there ----------------------------------------- */
 

@@ -1,9 +1,10 @@
 /* cut.c - axes of a group are cut where a view divides them.
  *
- * A reshape that merges dimensions asks for quotients and rests of an axis: heads h of repeated keys
- * k[B,H,T,D] -> [B,H,G,T,D] -> [B,H*G,T,D] are those of group h / G.  With axis h cut in two,
- * h = i * G + j, both are affine, and nothing is divided where elements are read.  Addresses that step
- * through i and j as through one axis are no reason to keep them apart: lo_coalesce merges them again. */
+ * A reshape that merges dimensions asks for quotients and rests of an axis: heads h of repeated
+ * keys k[B,H,T,D] -> [B,H,G,T,D] -> [B,H*G,T,D] are those of group h / G.  With axis h cut in two,
+ * h = i * G + j, both are affine, and nothing is divided where elements are read.  Addresses that
+ * step through i and j as through one axis are no reason to keep them apart: lo_coalesce merges
+ * them again. */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -96,15 +97,16 @@ static bool is_of_dots(lo *L, const lo_group *g, int a) {
   return true;
 }
 
-/* Do neighbours lie along an axis that is not reduced, as in windows of the columns of a product of a row? */
+/* Do neighbours lie along an axis that is not reduced, as in windows of the columns of a product of
+ * a row? */
 static bool has_parallel_lanes(const lo_group *g, const lo_lin *flat) {
   for (int a = 0; a < g->naxis; a++)
     if (tc_dim_is(flat->coef[a], 1)) return !(g->sequential >> a & 1);
   return false;
 }
 
-/* Does g read each element of the view for one multiplication of a product of a row?  An array of them would be written in
- * lanes as short as those that read the view. */
+/* Does g read each element of the view for one multiplication of a product of a row?  An array of
+ * them would be written in lanes as short as those that read the view. */
 static bool multiplies_once(lo *L, const lo_group *g, const lo_lin *flat) {
   for (int a = 0; a < g->naxis; a++)
     if (tc_dim_is(flat->coef[a], 0) && !tc_dim_is(g->extent[a], 1)) return false;
@@ -123,7 +125,8 @@ typedef struct wish {
 /* Is it of f16 or bf16, or what widens that? */
 static bool is_half(lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
-  while (lo_class(n) == TC_CLASS_VIEW || (n->op == OP_CAST && n->type.dtype == TC_F32)) n = lo_node(L, n->in[0]);
+  while (lo_class(n) == TC_CLASS_VIEW || (n->op == OP_CAST && n->type.dtype == TC_F32))
+    n = lo_node(L, n->in[0]);
   return tc_dtype_is_half((tc_dtype)n->type.dtype);
 }
 
@@ -133,11 +136,13 @@ static bool may_have_parts(lo *L, const lo_group *g) {
   return is_half(L, n->in[0]) && is_half(L, n->in[1]);
 }
 
-/* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced, but by a product.  Rows,
- * columns and k of a product run over several axes then, where the target's products do that. */
+/* May axis a of g have an inner part of this size?  Not where lanes run, or what is reduced, but by
+ * a product.  Rows, columns and k of a product run over several axes then, where the target's
+ * products do that. */
 static bool can_cut(lo *L, const lo_group *g, int a, tc_dim inner, wish w) {
   enum { LONG = 16 };
-  if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES) return false;
+  if ((g->closed && !g->piece) || g->serial || g->split || g->call.id || g->naxis + 2 >= LO_AXES)
+    return false;
   if (a == g->lane) return false;
   if (g->sequential >> a & 1)
     return L->target->product_parts == TC_PARTS_ALL && is_of_dots(L, g, a) &&
@@ -162,7 +167,8 @@ static bool find_cut(lo *L, const lo_group *g, const lo_lin *l, tc_dim by, wish 
   return false;
 }
 
-/* A copy of g whose axes can be cut to see where that leads, with reductions of its own: they say which axes are theirs. */
+/* A copy of g whose axes can be cut to see where that leads, with reductions of its own: they say
+ * which axes are theirs. */
 static lo_group trial_of(lo *L, const lo_group *g) {
   lo_group trial = *g;
   trial.reduce = lo_alloc(L, L->scratch, (g->nreduce + 1) * sizeof *trial.reduce);

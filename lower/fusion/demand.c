@@ -1,7 +1,8 @@
 /* demand.c - what placement knows of a node: who reads it, and the arrays that it is written to. */
 #include "lower/lowering.h"
 
-lo_demand *lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue, bool in_reduce) {
+lo_demand *lo_demand_value(lo *L, tc_ref r, lo_group *g, const lo_index *at, bool prologue,
+                           bool in_reduce) {
   enum { LOOK = 8 };
   if (!r.id) return NULL;
   lo_add_sources(L, g, r);
@@ -29,7 +30,8 @@ void lo_compute(lo *L, tc_ref r, const lo_demand *d) {
   lo_group *g = L->group[d->group];
   lo_add_member(L, g, r);
   for (int k = 0; k < n->nin; k++) {
-    lo_demand *of = lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, d->at), d->prologue, d->in_reduce);
+    lo_demand *of = lo_demand_value(L, n->in[k], g, lo_operand_index(L, g, n, k, d->at),
+                                    d->prologue, d->in_reduce);
     if (of) of->select |= d->select;
   }
 }

@@ -50,7 +50,8 @@ static bool is_source(tc_class c) {
 
 static bool converts_to_whole(lo *L, const tc_node *n) {
   const tc_dtype to = (tc_dtype)n->type.dtype;
-  return n->op == OP_CAST && to != TC_BOOL && !tc_dtype_is_float(to) && tc_dtype_is_float((tc_dtype)tc_graph_type(L->g, n->in[0])->dtype);
+  return n->op == OP_CAST && to != TC_BOOL && !tc_dtype_is_float(to) &&
+         tc_dtype_is_float((tc_dtype)tc_graph_type(L->g, n->in[0])->dtype);
 }
 
 static unsigned saturate(unsigned a, unsigned b, unsigned max) { return a + b > max ? max : a + b; }
@@ -78,7 +79,8 @@ static void add_sources(lo_fact *f, const lo_fact *o) {
 static void add_operand(lo *L, lo_fact *f, tc_ref r) {
   const lo_fact *o = &L->fact[r.id];
   f->cone = (uint16_t)saturate(f->cone, o->cone, 60000);
-  if (tc_dim_known_le(L->dims, f->numel, o->numel)) f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
+  if (tc_dim_known_le(L->dims, f->numel, o->numel))
+    f->reads = (uint8_t)saturate(f->reads, o->reads, 200);
   f->costly |= o->costly;
   f->to_whole |= o->to_whole;
   f->product |= o->product && tc_dim_same(o->numel, f->numel);

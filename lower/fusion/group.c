@@ -117,9 +117,9 @@ static shape shape_of(lo *L, const tc_node *n) {
   return s;
 }
 
-/* Few results from many elements: threads are fed by chunks of the reduction.  Where that would part
- * the reduction from its readers, it takes more than the absence of a bound; rows of a reduction are many, where
- * nothing is known. */
+/* Few results from many elements: threads are fed by chunks of the reduction.  Where that would
+ * part the reduction from its readers, it takes more than the absence of a bound; rows of a
+ * reduction are many, where nothing is known. */
 static bool wants_split(lo *L, const shape *s, tc_dim results, bool scan, bool parts) {
   const tc_target *t = L->target;
   const bool columns = s->columns;
@@ -134,8 +134,8 @@ static bool wants_split(lo *L, const shape *s, tc_dim results, bool scan, bool p
   return t->cut_unknown && (columns || scan) && !parts && least < few;
 }
 
-/* Is a reduction of such rows, along all that `at` lacks, cut?  Then it has kernels of its own, and in their reader's nest
- * no loop outside of it would be left to share out. */
+/* Is a reduction of such rows, along all that `at` lacks, cut?  Then it has kernels of its own, and
+ * in their reader's nest no loop outside of it would be left to share out. */
 static bool splits_rows(lo *L, const lo_group *g, const lo_index *at, uint32_t missing) {
   shape s = {0};
   for (int a = 0; a < g->naxis && s.n < TC_MAX_RANK; a++)
@@ -152,7 +152,8 @@ bool lo_can_host(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   /* a value of each row, where a reduction of the rows is about to join */
   uint32_t first = missing & -missing;
   bool trailing = at->axes < first;
-  return trailing && !g->sequential && tc_dim_same(L->fact[n.id].reduced, lo_group_numel(L, g, all_axes(g))) &&
+  return trailing && !g->sequential &&
+         tc_dim_same(L->fact[n.id].reduced, lo_group_numel(L, g, all_axes(g))) &&
          !splits_rows(L, g, at, missing);
 }
 
@@ -202,14 +203,17 @@ bool lo_has_many_updates(const lo *L) {
   return L->target->siblings == TC_SIBLINGS_POINTWISE && L->nwrite > FEW;
 }
 
-/* An update would be in the text of each nest of the reduction, and compilers of kernels for GPUs take the longer for an
- * operation the more there are.  Results of split reductions are few. */
-bool lo_runs_apart(const lo *L, const lo_group *g) { return g->updates && !g->nreduce && lo_has_many_updates(L); }
+/* An update would be in the text of each nest of the reduction, and compilers of kernels for GPUs
+ * take the longer for an operation the more there are.  Results of split reductions are few. */
+bool lo_runs_apart(const lo *L, const lo_group *g) {
+  return g->updates && !g->nreduce && lo_has_many_updates(L);
+}
 
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
   const tc_node *node = lo_node(L, n);
   if (g->matmul.id) return lo_no(L, "a reduction does not fit into the epilogue of a matmul");
-  if (g->closed || g->lane >= 0 || !lo_has_room(g)) return lo_no(L, "the kernel that reads it takes nothing more");
+  if (g->closed || g->lane >= 0 || !lo_has_room(g))
+    return lo_no(L, "the kernel that reads it takes nothing more");
   if (!canonical(g, &node->type, at))
     return lo_no(L, "its reader needs other than one result for each of its points");
   shape s = shape_of(L, node);
@@ -221,7 +225,8 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
   lo_no(L, split ? "few results of many elements: the reduction is cut into chunks" : L->why);
   if (split && !g->split && (unused || g->sequential || g->nreduce)) return false;
   if (split && feeds_reduce) return false;
-  if (split && lo_runs_apart(L, g)) return lo_no(L, "few results of many elements: what they update runs with its like");
+  if (split && lo_runs_apart(L, g))
+    return lo_no(L, "few results of many elements: what they update runs with its like");
   if (split && L->target->most_sums && g->nreduce >= L->target->most_sums)
     return lo_no(L, "the kernel that reads it takes nothing more");
   lo_reduce r = {.node = n, .at = at};
@@ -259,7 +264,8 @@ static uint32_t merged_axes(lo *L, const lo_group *g, const lo_lin *l, tc_dim si
 static bool may_be_columns(lo *L, const lo_group *g, uint32_t axes) {
   enum { LANES = 16 };
   const int last = 31 - __builtin_clz(axes);
-  return !(axes & (axes - 1)) || (L->target->epilogue_parts && lo_guess(L, g->extent[last]) >= LANES);
+  return !(axes & (axes - 1)) ||
+         (L->target->epilogue_parts && lo_guess(L, g->extent[last]) >= LANES);
 }
 
 /* Of products of windows: rows run over several axes, and along their neighbours in memory. */
@@ -267,7 +273,8 @@ static bool stores_columns_apart(lo *L, const lo_group *g, uint32_t rows, uint32
   return L->target->channels_last && (rows & (rows - 1)) && !(columns >> (g->naxis - 1) & 1);
 }
 
-/* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of rows and columns. */
+/* The group computes one point for each element of n, along (batch.., m, n) or a finer cut of rows
+ * and columns. */
 bool lo_can_join_matmul(lo *L, const lo_group *g, tc_ref n, const lo_index *at) {
   const tc_type *t = tc_graph_type(L->g, n);
   if (g->nreduce || g->sequential)

@@ -1,8 +1,9 @@
 /* last.c - which nodes are placed first, so that their groups run last.
  *
- * A mean loss sums up numbers of rows, and its gradient needs what these are made of as well: the maximum and the
- * sum of exponentials of each row.  Where the mean's group ran in front of the gradient's, these would be arrays;
- * where it runs last, they join the loops of the gradient, and one kernel does both. */
+ * A mean loss sums up numbers of rows, and its gradient needs what these are made of as well: the
+ * maximum and the sum of exponentials of each row.  Where the mean's group ran in front of the
+ * gradient's, these would be arrays; where it runs last, they join the loops of the gradient, and
+ * one kernel does both. */
 #include "lower/lowering.h"
 
 static bool passes(tc_class c) {
@@ -14,8 +15,8 @@ static bool sums_rows(lo *L, const tc_node *n) {
   return lo_class(n) == TC_CLASS_REDUCE && !tc_dim_is(L->fact[n->in[0].id].reduced, 0);
 }
 
-/* Numbers that such reductions (of operands that are `shared`; NULL: of any) and nothing but numbers and results
- * are made of. */
+/* Numbers that such reductions (of operands that are `shared`; NULL: of any) and nothing but
+ * numbers and results are made of. */
 static bool *numbers(lo *L, const bool *shared) {
   bool *last = lo_alloc(L, L->scratch, L->count + 1);
   for (uint32_t id = 1; id <= L->count; id++) {

@@ -26,9 +26,10 @@ static lo_index draft(int rank) {
   return d;
 }
 
-/* Dimensions aligned at the right; size 1 repeats.  An axis that has one element on both sides keeps its
- * index, which data may have decided: it is checked where the element is read. */
-static const lo_index *broadcast(lo *L, const tc_type *to, const tc_type *from, const lo_index *at) {
+/* Dimensions aligned at the right; size 1 repeats.  An axis that has one element on both sides
+ * keeps its index, which data may have decided: it is checked where the element is read. */
+static const lo_index *broadcast(lo *L, const tc_type *to, const tc_type *from,
+                                 const lo_index *at) {
   if (at->flat) {
     bool scalar = true, same = from->rank == to->rank;
     for (int i = 0; i < from->rank; i++) {
@@ -142,8 +143,8 @@ static bool reads_term(const lo_index *x, const lo_term *term) {
   return false;
 }
 
-/* `shown` with the data-dependent parts of `at` that it lost, because the axis repeats or has one element:
- * times 0, so that they are checked.  NULL: there is no room for them. */
+/* `shown` with the data-dependent parts of `at` that it lost, because the axis repeats or has one
+ * element: times 0, so that they are checked.  NULL: there is no room for them. */
 static const lo_index *keep_terms(lo *L, const lo_index *at, const lo_index *shown) {
   if (!shown || !at->terms) return shown;
   lo_index d = draft((int)shown->rank);
@@ -178,18 +179,21 @@ static const lo_index *pad(lo *L, const tc_node *n, int k, const lo_index *at) {
   if (k) return lo_zero_index(L, tc_graph_type(L->g, n->in[1]));
   tc_attr_list(n, "before", &before);
   memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
-  for (uint32_t i = 0; i < at->rank; i++) d.dim[i].offset = tc_dim_sub(L->dims, d.dim[i].offset, before[i]);
+  for (uint32_t i = 0; i < at->rank; i++)
+    d.dim[i].offset = tc_dim_sub(L->dims, d.dim[i].offset, before[i]);
   return lo_intern(L, &d);
 }
 
-/* Of operand k of a concatenation, which stands behind those in front of it.  The one element of an axis is element 0. */
+/* Of operand k of a concatenation, which stands behind those in front of it.  The one element of an
+ * axis is element 0. */
 static const lo_index *piece(lo *L, const tc_node *n, int k, const lo_index *at) {
   const int axis = lo_axis_attr(n, n->type.rank);
   const tc_type *t = tc_graph_type(L->g, n->in[k]);
   lo_index d = draft((int)at->rank);
   memcpy(d.dim, at->dim, at->rank * sizeof *d.dim);
   for (int i = 0; i < k; i++)
-    d.dim[axis].offset = tc_dim_sub(L->dims, d.dim[axis].offset, tc_graph_type(L->g, n->in[i])->dim[axis]);
+    d.dim[axis].offset =
+        tc_dim_sub(L->dims, d.dim[axis].offset, tc_graph_type(L->g, n->in[i])->dim[axis]);
   if (tc_dim_is(t->dim[axis], 1)) memset(&d.dim[axis], 0, sizeof d.dim[axis]);
   return lo_intern(L, &d);
 }
@@ -218,8 +222,8 @@ static const lo_index *intern_terms(lo *L, lo_index *d) {
   return terms > LO_TERMS ? NULL : lo_intern(L, d);
 }
 
-/* An element that is known by its number: the index operand's is the number of what stands in front of the
- * classes of a ONE_HOT, or of the row of an EMBEDDING. */
+/* An element that is known by its number: the index operand's is the number of what stands in front
+ * of the classes of a ONE_HOT, or of the row of an EMBEDDING. */
 static const lo_index *indexed_by_number(lo *L, const lo_group *g, const tc_node *n, int k,
                                          const lo_index *at) {
   if (n->op != OP_ONE_HOT && n->op != OP_EMBEDDING) return NULL;
@@ -267,7 +271,11 @@ const lo_index *lo_operand_index(lo *L, const lo_group *g, const tc_node *n, int
   case TC_CLASS_VIEW: return view(L, g, n, at);
   case TC_CLASS_INDEX: return indexed(L, g, n, k, at);
   case TC_CLASS_SCAN: return at;
-  case TC_CLASS_JOIN: return at->flat ? NULL : n->op == OP_PAD ? pad(L, n, k, at) : n->op == OP_CONCAT ? piece(L, n, k, at) : NULL;
+  case TC_CLASS_JOIN:
+    return at->flat             ? NULL
+           : n->op == OP_PAD    ? pad(L, n, k, at)
+           : n->op == OP_CONCAT ? piece(L, n, k, at)
+                                : NULL;
   case TC_CLASS_GEN: return at->flat && tc_op_get(n->op)->positional ? NULL : lo_empty_index(L);
   default: return NULL;
   }
@@ -293,11 +301,13 @@ lo_lin lo_deep(lo *L, const lo_group *g) {
   lo_lin l;
   tc_dim stride = tc_dim_const(1);
   memset(&l, 0, sizeof l);
-  for (int a = g->k + g->nk; a-- > g->k; stride = tc_dim_mul(L->dims, stride, g->extent[a])) l.coef[a] = stride;
+  for (int a = g->k + g->nk; a-- > g->k; stride = tc_dim_mul(L->dims, stride, g->extent[a]))
+    l.coef[a] = stride;
   return l;
 }
 
-const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at, const lo_lin *deep) {
+const lo_index *lo_matmul_operand(lo *L, const tc_node *mm, int k, const lo_index *at,
+                                  const lo_lin *deep) {
   const tc_type *t = tc_graph_type(L->g, mm->in[k]), *o = &mm->type;
   int ra = tc_graph_type(L->g, mm->in[0])->rank, rb = tc_graph_type(L->g, mm->in[1])->rank;
   int batch = o->rank - (ra > 1) - (rb > 1);

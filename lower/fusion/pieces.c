@@ -1,7 +1,7 @@
 /* pieces.c - concatenations and padded arrays that are computed where they are read.
  *
- * Each is a piecewise value: along an axis, from bound[p] to in front of bound[p + 1] it is piece p.  A roll is one, of two
- * slices.  There are two ways to read it without an array that holds it:
+ * Each is a piecewise value: along an axis, from bound[p] to in front of bound[p + 1] it is piece
+ * p.  A roll is one, of two slices.  There are two ways to read it without an array that holds it:
  *
  *   intervals  along the axis of the lanes, stages of the reader's nest each take the points at which every such value
  *              has one piece: a row of a periodic stencil is its first element, what lies between, and its last.
@@ -93,7 +93,7 @@ int lo_piece_at(lo *L, const lo_group *g, const lo_pieces *p, const lo_lin *l,
   return c < 0 ? -1 : (int)in->piece[c];
 }
 
-/* ---- intervals --------------------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 typedef struct intervals {
   lo *L;
@@ -121,8 +121,9 @@ static void push_interval(intervals *r, tc_dim first, tc_dim end) {
   memcpy(x->piece, r->piece, r->g->ncut * sizeof *x->piece);
 }
 
-/* Of the points from `first` to in front of `end`, by the pieces of cut c and those behind it.  Parts that are known to be
- * empty are left out; where the order of places is not known, there is a interval for either. */
+/* Of the points from `first` to in front of `end`, by the pieces of cut c and those behind it.
+ * Parts that are known to be empty are left out; where the order of places is not known, there is a
+ * interval for either. */
 static void cut_interval(intervals *r, uint32_t c, tc_dim first, tc_dim end) {
   if (c == r->g->ncut) {
     push_interval(r, first, end);
@@ -152,7 +153,8 @@ typedef enum { ARRAY, SELECT, INTERVAL } reading;
 /* Lanes need neighbours: an axis of fewer points than this is not theirs. */
 enum { LANES = 16 };
 
-/* The axis along which neighbours lie, or -1: of what is stored; or, where g reduces, of what is read at `at`. */
+/* The axis along which neighbours lie, or -1: of what is stored; or, where g reduces, of what is
+ * read at `at`. */
 static int lane_of(lo *L, const lo_group *g, const tc_type *t, const lo_index *at) {
   int last = g->naxis - 1;
   if (g->nreduce || g->sequential) {
@@ -164,14 +166,15 @@ static int lane_of(lo *L, const lo_group *g, const tc_type *t, const lo_index *a
   return last >= 0 && lo_guess(L, g->extent[last]) >= LANES ? last : -1;
 }
 
-/* Is there a value for each element, made of a reduction?  Its stages would compute much of the row again. */
+/* Is there a value for each element, made of a reduction?  Its stages would compute much of the row
+ * again. */
 static bool follows_rows(const lo *L, tc_ref r) {
   const lo_fact *f = &L->fact[r.id];
   return !tc_dim_is(f->reduced, 0) && !tc_dim_same(f->rows, f->numel);
 }
 
-/* May stages of g end in front of places along the axis?  Not where what is read in one of them is reduced to what another
- * one needs, or is about to be. */
+/* May stages of g end in front of places along the axis?  Not where what is read in one of them is
+ * reduced to what another one needs, or is about to be. */
 static bool may_be_cut(const lo *L, const lo_group *g, int lane) {
   bool rows = false;
   for (uint32_t i = 0; i < g->nreduce; i++) {
@@ -219,8 +222,8 @@ static tc_ref behind_moves(const lo *L, tc_ref r) {
   return r;
 }
 
-/* What is chosen has to be an array, or cheap: are its operands made of no more than one value that would become an array
- * in the place of this one? */
+/* What is chosen has to be an array, or cheap: are its operands made of no more than one value that
+ * would become an array in the place of this one? */
 static bool may_choose(const lo *L, const tc_node *n) {
   uint32_t made = 0;
   for (int k = 0; k < n->nin; k++) {
@@ -235,12 +238,14 @@ static bool may_choose(const lo *L, const tc_node *n) {
   return true;
 }
 
-/* A comparison and a choice take the time of a byte that is moved; the array would have been written and read. */
+/* A comparison and a choice take the time of a byte that is moved; the array would have been
+ * written and read. */
 static bool select_pays(const tc_node *n, const lo_pieces *p) {
   return p->n <= 2 * (int)tc_dtype_bytes(n->type.dtype);
 }
 
-/* A stage more is all that the group computes once more for each row, on lanes that the row fills in part. */
+/* A stage more is all that the group computes once more for each row, on lanes that the row fills
+ * in part. */
 static bool interval_pays(lo *L, const lo_group *g, const tc_node *n, uint32_t before) {
   enum { OPERATION = 8 }; /* bytes that are moved in the time of a vector operation */
   const int64_t row = lo_guess(L, g->extent[g->lane]),
@@ -256,7 +261,8 @@ static bool cut_lane(lo *L, lo_group *g, const tc_node *n, const lo_pieces *p, c
   return lo_has_room(g) && interval_pays(L, g, n, before);
 }
 
-/* Cuts the axis of the reader's lanes where its pieces are read by intervals.  *select: some dimension is not decided by that. */
+/* Cuts the axis of the reader's lanes where its pieces are read by intervals.  *select: some
+ * dimension is not decided by that. */
 static bool prepare(lo *L, const tc_node *n, lo_demand *d, bool *select) {
   lo_group *g = L->group[d->group];
   lo_pieces p;

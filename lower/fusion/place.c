@@ -1,21 +1,25 @@
-/* place.c - backwards over the graph: every node gets a group, or is recomputed where it is read. */
+/* place.c - backwards over the graph: every node gets a group, or is recomputed where it is
+ * read. */
 #include "lower/lowering.h"
 
 static lo_group *group_of(lo *L, const lo_demand *d) { return L->group[d->group]; }
 
 /* ---- demands --------------------------------------------------------------------------------- */
 
-/* Is it larger than any array of which it is made, as windows of one are?  Others are read faster in one piece. */
+/* Is it larger than any array of which it is made, as windows of one are?  Others are read faster
+ * in one piece. */
 static bool is_repetitive(const lo *L, tc_ref r) { return !L->fact[r.id].reads; }
 
-/* Can n be computed where d reads it?  An element that d knows by its number has an index per dimension
- * where the axes of d's group are cut as the dimensions are. */
+/* Can n be computed where d reads it?  An element that d knows by its number has an index per
+ * dimension where the axes of d's group are cut as the dimensions are. */
 static bool can_compute(lo *L, tc_ref r, lo_demand *d) {
   const tc_node *n = lo_node(L, r);
   lo_group *g = group_of(L, d);
   if (d->select && !lo_may_select(L, r)) return false;
   if (lo_inlinable(L, g, n, d->at)) return true;
-  if (!d->at->flat || !lo_cut_axes(L, g, &d->at->dim[0], &n->type, d->prologue && is_repetitive(L, r))) return false;
+  if (!d->at->flat ||
+      !lo_cut_axes(L, g, &d->at->dim[0], &n->type, d->prologue && is_repetitive(L, r)))
+    return false;
   d->at = lo_unflatten(L, g, &d->at->dim[0], &n->type);
   return lo_inlinable(L, g, n, d->at);
 }
@@ -45,8 +49,8 @@ static bool is_thin(lo *L, tc_ref r, const lo_index *at) {
   return at->terms || (!at->flat && __builtin_popcount(at->axes) < wide);
 }
 
-/* Computed again for every point of an axis that its own index lacks: what a loop outside of its own
- * axes repeats (loops inside hoist it). */
+/* Computed again for every point of an axis that its own index lacks: what a loop outside of its
+ * own axes repeats (loops inside hoist it). */
 static bool repeats(lo *L, const lo_group *g, const lo_index *at) {
   enum { FEW = 8 };
   for (int a = 0; a < g->naxis; a++) {
@@ -60,23 +64,28 @@ static bool repeats(lo *L, const lo_group *g, const lo_index *at) {
 /* A conversion to more bytes? */
 static bool widens(const lo *L, tc_ref r) {
   const tc_node *n = lo_node(L, r);
-  return n->op == OP_CAST && tc_dtype_bytes(n->type.dtype) > tc_dtype_bytes(tc_graph_type(L->g, n->in[0])->dtype);
+  return n->op == OP_CAST &&
+         tc_dtype_bytes(n->type.dtype) > tc_dtype_bytes(tc_graph_type(L->g, n->in[0])->dtype);
 }
 
 /* A prologue runs while an operand is packed: cheap, and reading one array of the operand's size.
- * What can be the epilogue of another matmul is done once there, and the array that is read is the narrower one. */
+ * What can be the epilogue of another matmul is done once there, and the array that is read is the
+ * narrower one. */
 static bool fits_prologue(lo *L, tc_ref r) {
   const lo_fact *f = &L->fact[r.id];
   if (widens(L, r)) return true;
   return !f->costly && !f->product && f->cone <= 6 && f->reads <= 1;
 }
 
-/* On targets of which each block fills its own tiles, and tiles of arrays on their way, an operand of a product of halves
- * is computed there only where few blocks want it.  What is larger than all that it is made of is no array for that. */
+/* On targets of which each block fills its own tiles, and tiles of arrays on their way, an operand
+ * of a product of halves is computed there only where few blocks want it.  What is larger than all
+ * that it is made of is no array for that. */
 static bool repeats_prologue(lo *L, tc_ref r, const lo_demand *d) {
   const lo_group *g = group_of(L, d);
   const int64_t most = L->target->prologue_results;
-  if (!most || is_repetitive(L, r) || widens(L, r) || !tc_dtype_is_half((tc_dtype)lo_node(L, g->matmul)->type.dtype)) return false;
+  if (!most || is_repetitive(L, r) || widens(L, r) ||
+      !tc_dtype_is_half((tc_dtype)lo_node(L, g->matmul)->type.dtype))
+    return false;
   return !lo_at_most(L, lo_group_numel(L, g, ((1u << g->naxis) - 1) & ~d->at->axes), most);
 }
 
@@ -87,15 +96,19 @@ static bool belongs_elsewhere(lo *L, tc_ref r, const lo_demand *d) {
   return rowwise && (d->at->axes & group_of(L, d)->sequential);
 }
 
-/* Is an operand read in it along its last axis, which is not the last one of what it shows?  Where that is windows, or k runs
- * over that axis and others, nothing else has neighbours there, and elements are read many times. */
+/* Is an operand read in it along its last axis, which is not the last one of what it shows?  Where
+ * that is windows, or k runs over that axis and others, nothing else has neighbours there, and
+ * elements are read many times. */
 static bool moves_channels(lo *L, tc_ref r, const lo_demand *d) {
   const tc_node *n = lo_node(L, r);
   const tc_dim *axes;
-  if (!L->target->channels_last || n->op != OP_PERMUTE || !d->prologue || d->at->flat || is_repetitive(L, r)) return false;
+  if (!L->target->channels_last || n->op != OP_PERMUTE || !d->prologue || d->at->flat ||
+      is_repetitive(L, r))
+    return false;
   const int last = tc_attr_list(n, "axes", &axes) - 1;
   if (last < 2 || tc_dim_value(axes[last]) == last) return false;
-  const uint32_t deep = lo_deep_axes(group_of(L, d)), inner = lo_lin_axes(&d->at->dim[last]), outer = lo_lin_axes(&d->at->dim[last - 1]);
+  const uint32_t deep = lo_deep_axes(group_of(L, d)), inner = lo_lin_axes(&d->at->dim[last]),
+                 outer = lo_lin_axes(&d->at->dim[last - 1]);
   return lo_has_windows(d->at) || (inner & deep && outer & deep);
 }
 
@@ -105,12 +118,14 @@ static bool allows(lo *L, tc_ref r, const lo_demand *d) {
   if (!lo_has_room(g)) return lo_no(L, "the kernel that reads it is full");
   if (belongs_elsewhere(L, r, d))
     return lo_no(L, "it follows a reduction along another axis than that of its reader");
-  if (moves_channels(L, r, d)) return lo_no(L, "windows of it are read with its channels next to each other");
+  if (moves_channels(L, r, d))
+    return lo_no(L, "windows of it are read with its channels next to each other");
   if (lo_class(n) == TC_CLASS_VIEW) return true;
   if (d->prologue && !fits_prologue(L, r))
     return lo_no(L, "it is dearer than what is computed while an operand of a matmul is packed");
   if (d->prologue && repeats_prologue(L, r, d))
-    return lo_no(L, "it is an operand of a matmul, of which each block of results would compute it again");
+    return lo_no(
+        L, "it is an operand of a matmul, of which each block of results would compute it again");
   /* the missing axes are those that a reduction is about to make sequential */
   if (tc_dim_same(L->fact[r.id].reduced, lo_group_numel(L, g, (1u << g->naxis) - 1))) return true;
   const bool dear = L->fact[r.id].costly || (L->fact[r.id].to_whole && !d->prologue);
@@ -133,7 +148,8 @@ static bool recompute(lo *L, tc_ref r) {
   if (groups > 1 && L->nwrite && lo_class(n) == TC_CLASS_INDEX)
     return lo_no(L, "its indices are checked once, before an operand is written");
   const bool scalar = tc_dim_is(f->numel, 1), cheap = scalar || (!f->costly && f->cone <= CHEAP);
-  if (whole <= 1 || (!f->reads && cheap) || lo_class(n) == TC_CLASS_VIEW) return true; /* masks: of indices alone */
+  /* masks: of indices alone */
+  if (whole <= 1 || (!f->reads && cheap) || lo_class(n) == TC_CLASS_VIEW) return true;
   lo_no(L, "it is read several times, and computing it again costs more than storing it");
   if (lo_class(n) == TC_CLASS_GEN || f->costly) return !f->costly;
   if (groups == 1) return (whole - 1) * f->cone <= CHEAP;
@@ -166,8 +182,8 @@ static uint32_t after_readers(const lo_place *p) {
   return least;
 }
 
-/* *axes: those of g that r runs along: all, its outer ones, or, where g has no others yet, the rows of which a
- * reduction that r is made of has the rest. */
+/* *axes: those of g that r runs along: all, its outer ones, or, where g has no others yet, the rows
+ * of which a reduction that r is made of has the rest. */
 static bool shared_axes(lo *L, const lo_group *g, tc_ref r, uint32_t *axes) {
   const uint32_t all = (1u << g->naxis) - 1;
   *axes = all;
@@ -189,7 +205,8 @@ static void make_sequential(lo_group *g, const lo_index *at) {
 /* May r be computed with the group's nodes though nothing reads both? */
 static bool may_join(lo *L, const lo_group *g, tc_ref r) {
   if (g->closed || g->matmul.id) return false;
-  return L->place[r.id].update && lo_has_many_updates(L) ? lo_lists_source(L, g, r) : lo_shares(L, g, r);
+  return L->place[r.id].update && lo_has_many_updates(L) ? lo_lists_source(L, g, r)
+                                                         : lo_shares(L, g, r);
 }
 
 static lo_group *sibling(lo *L, tc_ref r, uint32_t least, const lo_index **at) {
@@ -240,7 +257,8 @@ static void place_pointwise(lo *L, tc_ref r) {
   }
 }
 
-/* A reshape that only results and writes are: they are what it shows, which is in the same order. */
+/* A reshape that only results and writes are: they are what it shows, which is in the same
+ * order. */
 static bool passes_on(lo *L, tc_ref r) {
   lo_place *p = &L->place[r.id];
   const tc_node *n = lo_node(L, r);

@@ -1,5 +1,5 @@
-/* place_anchors.c - placement of the nodes that groups form around: reductions, matmuls, and nodes that
- * always are arrays (scans, joins, scatters). */
+/* place_anchors.c - placement of the nodes that groups form around: reductions, matmuls, and nodes
+ * that always are arrays (scans, joins, scatters). */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -303,7 +303,8 @@ static bool pads_last_axis(lo *L, tc_ref r) {
   const tc_dim *before, *after;
   const int rank = tc_attr_list(n, "before", &before);
   tc_attr_list(n, "after", &after);
-  return L->target->channels_last && rank && !(tc_dim_is(before[rank - 1], 0) && tc_dim_is(after[rank - 1], 0));
+  return L->target->channels_last && rank &&
+         !(tc_dim_is(before[rank - 1], 0) && tc_dim_is(after[rank - 1], 0));
 }
 
 /* Is it read through windows alone?  Their loads of what is padded can look whether it is there. */
@@ -312,7 +313,9 @@ static bool reads_guarded(lo *L, tc_ref r) {
   if (lo_node(L, r)->op != OP_PAD || !L->target->guards || p->target) return false;
   const bool apart = pads_last_axis(L, r);
   for (const lo_demand *d = p->demand; d; d = d->next)
-    if (d->load || !d->at || d->at->flat || d->at->terms || (apart && d->prologue) || !lo_has_windows(d->at)) return false;
+    if (d->load || !d->at || d->at->flat || d->at->terms || (apart && d->prologue) ||
+        !lo_has_windows(d->at))
+      return false;
   return true;
 }
 

@@ -1,6 +1,6 @@
-/* reproducible.c - values that have to have the same bits in every loop that computes them: those that are compared with
- * their extremum.  A fused multiply-add in one loop, and not in another, is enough to lose the element that is the maximum,
- * and its gradient. */
+/* reproducible.c - values that have to have the same bits in every loop that computes them: those
+ * that are compared with their extremum.  A fused multiply-add in one loop, and not in another, is
+ * enough to lose the element that is the maximum, and its gradient. */
 #include "lower/lowering.h"
 
 #include "graph/extremum.h"

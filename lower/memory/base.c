@@ -1,9 +1,9 @@
 /* base.c - where the pointers of a kernel's arguments begin.
  *
- * What all accesses to an array have in common, the first element of a slice, is added to the pointer
- * that the launcher passes, so kernels that differ in a position alone (the steps of an unrolled
- * recurrence, the layers of one stacked array) have one text.  Addresses behind the common part stay in
- * the text, where neighbours are seen. */
+ * What all accesses to an array have in common, the first element of a slice, is added to the
+ * pointer that the launcher passes, so kernels that differ in a position alone (the steps of an
+ * unrolled recurrence, the layers of one stacked array) have one text.  Addresses behind the common
+ * part stay in the text, where neighbours are seen. */
 #include "lower/lowering.h"
 
 /* ---- accesses -------------------------------------------------------------------------------- */
@@ -46,8 +46,8 @@ static void subtract_base(void *self, uint32_t *buffer, tc_address *a) {
   a->offset = tc_dim_sub(b->dims, a->offset, b->of[*buffer]);
 }
 
-/* requires: the addresses of k are final.  A pointer never lies in front of its array, where offsets
- * are negative and guards leave elements out, and does not move with a fused outer loop. */
+/* requires: the addresses of k are final.  A pointer never lies in front of its array, where
+ * offsets are negative and guards leave elements out, and does not move with a fused outer loop. */
 void lo_move_bases(lo *L, tc_kernel *k) {
   const tc_dim zero = tc_dim_const(0);
   bases b = {L->dims, lo_alloc(L, L->arena, (k->nbuffer + 1) * sizeof *b.of)};

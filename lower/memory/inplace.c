@@ -37,8 +37,8 @@ static bool any_stores_to(const tc_action *action, uint32_t n, uint32_t buffer) 
   return false;
 }
 
-/* The one store of a stage to buffer `out`; NULL: there is none.  *others: it adds somewhere, or stores there
- * twice. */
+/* The one store of a stage to buffer `out`; NULL: there is none.  *others: it adds somewhere, or
+ * stores there twice. */
 static const tc_action *only_store(const tc_stage *s, int out, bool *others) {
   const tc_action *store = NULL;
   *others = false;
@@ -63,7 +63,8 @@ static bool loads(const tc_kernel *k, uint32_t expr, int buffer) {
   return k->expr[expr].kind == TC_EX_LOAD && k->expr[expr].buffer == (uint32_t)buffer;
 }
 
-/* All that the stage reads of buffer `in` (*reads: anything) is the element that `store` overwrites. */
+/* All that the stage reads of buffer `in` (*reads: anything) is the element that `store`
+ * overwrites. */
 static bool reads_only(lo *L, const tc_kernel *k, const tc_stage *s, int in, const tc_action *store,
                        bool *reads) {
   const uint8_t *seen = computed(L, k, s);
@@ -75,8 +76,9 @@ static bool reads_only(lo *L, const tc_kernel *k, const tc_stage *s, int in, con
   return true;
 }
 
-/* One of the stages, which are all that is done at a point, stores to `out`, and all that they read of buffer
- * `in` (*reads: anything) is the element that is then overwritten: none reads behind it. */
+/* One of the stages, which are all that is done at a point, stores to `out`, and all that they read
+ * of buffer `in` (*reads: anything) is the element that is then overwritten: none reads behind
+ * it. */
 static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_stage *s, uint32_t nstage,
                                  int in, int out, bool *reads) {
   const tc_action *store = NULL;
@@ -92,22 +94,26 @@ static bool reads_what_it_writes(lo *L, const tc_kernel *k, const tc_stage *s, u
 }
 
 /* The same of stages that each take an interval of the axis of lanes. */
-static bool intervals_read_what_they_write(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out, bool *reads) {
+static bool intervals_read_what_they_write(lo *L, const tc_kernel *k, const tc_nest *nest, int in,
+                                           int out, bool *reads) {
   *reads = false;
   for (uint32_t n = 0; n < nest->nstage; n++) {
     bool others;
     const tc_action *store = only_store(&nest->stage[n], out, &others);
-    if (!nest->stage[n].interval || !store || !reads_only(L, k, &nest->stage[n], in, store, reads)) return false;
+    if (!nest->stage[n].interval || !store || !reads_only(L, k, &nest->stage[n], in, store, reads))
+      return false;
   }
   return true;
 }
 
 /* The same of a nest, streamed or not. */
-static bool rows_update(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out, bool *reads) {
+static bool rows_update(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out,
+                        bool *reads) {
   const tc_stage *streamed = nest->stage + nest->nstage;
   if (nest->stage[0].interval) return intervals_read_what_they_write(L, k, nest, in, out, reads);
   return reads_what_it_writes(L, k, nest->stage, nest->nstage, in, out, reads) &&
-         (!nest->nstreamed || reads_what_it_writes(L, k, streamed, nest->nstreamed, in, out, reads));
+         (!nest->nstreamed ||
+          reads_what_it_writes(L, k, streamed, nest->nstreamed, in, out, reads));
 }
 
 /* The nest only stores elements of `from` where they were in `to`. */
@@ -126,7 +132,8 @@ static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   if (!L->target->epilogue_in_place) return false;
   operands[k->mm.a.id] = operands[k->mm.b.id] = 1;
   operands[k->mm.beside.a.id] = operands[k->mm.beside.b.id] = 1;
-  for (int i = 0; i < k->mm.inner.n; i++) operands[k->mm.inner.a[i].id] = operands[k->mm.inner.b[i].id] = 1;
+  for (int i = 0; i < k->mm.inner.n; i++)
+    operands[k->mm.inner.a[i].id] = operands[k->mm.inner.b[i].id] = 1;
   if (k->mm.inner.rows.naction) tc_mark_action(k->mm.inner.rows.action, operands);
   tc_mark_operands(k, operands);
   for (uint32_t i = 1; i < k->nexpr; i++)
@@ -145,8 +152,9 @@ static bool is_aside(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int
 }
 
 /* A kernel that reads array `in` and makes `out` may do so in place.  The pieces of a concatenation
- * are apart, and so are the parts of a reduction from what is made of them, in one of two ways; of the parts
- * that are put into an array one after the other, only the first may look at what it was, or leave it as it is. */
+ * are apart, and so are the parts of a reduction from what is made of them, in one of two ways; of
+ * the parts that are put into an array one after the other, only the first may look at what it was,
+ * or leave it as it is. */
 static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
   const tc_op op = lo_node(L, value)->op;
   bool stored = false, reads;
@@ -167,9 +175,9 @@ static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
   return true;
 }
 
-/* May the kernels write straight into the input?  From the first that does on, nobody may read what it
- * was, and no check may send the caller back to the original body: kernels that read it or can fail run
- * in front, unless they need what is written. */
+/* May the kernels write straight into the input?  From the first that does on, nobody may read what
+ * it was, and no check may send the caller back to the original body: kernels that read it or can
+ * fail run in front, unless they need what is written. */
 static bool direct(lo *L, const lo_write *w) {
   const tc_program *p = L->p;
   uint32_t first = 0;
@@ -245,7 +253,8 @@ static bool continues(lo *L, uint32_t at, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < p->nkernel; i++)
     if (i != at && find_buffer(&p->kernel[i], i < at ? to : from) >= 0) return false;
   const int in = find_buffer(k, from), out = find_buffer(k, to);
-  return in >= 0 && out >= 0 && !tc_kernel_writes(k, (uint32_t)in) && updates(L, b->node, k, in, out);
+  return in >= 0 && out >= 0 && !tc_kernel_writes(k, (uint32_t)in) &&
+         updates(L, b->node, k, in, out);
 }
 
 /* A tensor that is written in several parts, with reads in between, stays one array. */
@@ -259,8 +268,9 @@ static void continue_arrays(lo *L) {
   }
 }
 
-/* The kernel that makes the new value, if it is a product that reads the old one: the array that was to hold the
- * new one is room for the bare product, of the operands' type or that of the sums. */
+/* The kernel that makes the new value, if it is a product that reads the old one: the array that
+ * was to hold the new one is room for the bare product, of the operands' type or that of the
+ * sums. */
 static void keep_product(lo *L, const lo_write *w) {
   const tc_buffer *b = &L->p->buffer[w->buffer];
   for (uint32_t i = 0; i < L->p->nkernel; i++) {

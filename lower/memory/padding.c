@@ -1,8 +1,9 @@
 /* padding.c - intermediates with padded rows.
  *
- * Products of halves read matrices and write them several times as fast where rows are aligned to the accesses of the machine,
- * which rows of an odd number of columns are not: logits of a vocabulary of 50,257, and their gradient.  An intermediate that a
- * product has to do with, and that all kernels access by rows (rows.h), gets rows that begin where `row_bytes` of the target
+ * Products of halves read matrices and write them several times as fast where rows are aligned to
+ * the accesses of the machine, which rows of an odd number of columns are not: logits of a
+ * vocabulary of 50,257, and their gradient.  An intermediate that a product has to do with, and
+ * that all kernels access by rows (rows.h), gets rows that begin where `row_bytes` of the target
  * divide; what lies between them is never read. */
 #include "lower/memory/rows.h"
 
@@ -10,13 +11,15 @@ static int64_t row_elements(const lo *L, const tc_buffer *b) {
   return L->target->row_bytes / (int64_t)tc_dtype_bytes(b->dtype);
 }
 
-/* Rows that are not aligned, or may not be, and of which padding is at most an eighth, where their width is known. */
+/* Rows that are not aligned, or may not be, and of which padding is at most an eighth, where their
+ * width is known. */
 static bool has_unaligned_rows(const lo *L, const tc_buffer *b) {
   if (b->kind != TC_BUF_ARENA || b->layout.strided || !b->node.id || b->type.rank < 2) return false;
   const tc_dim width = b->type.dim[b->type.rank - 1];
   const int64_t each = row_elements(L, b);
   if (each < 2 || !tc_dim_same(b->numel, tc_type_numel(L->dims, &b->type))) return false;
-  if (tc_dim_is_const(width)) return tc_dim_value(width) % each && tc_dim_value(width) >= 8 * (each - 1);
+  if (tc_dim_is_const(width))
+    return tc_dim_value(width) % each && tc_dim_value(width) >= 8 * (each - 1);
   return tc_dim_multiple(L->dims, width) % each;
 }
 
@@ -52,7 +55,9 @@ static void pad(lo *L, uint32_t buffer) {
   b->layout = layout, b->numel = numel;
 }
 
-static bool is_product_of_halves(const tc_kernel *k) { return k->kind == TC_KERNEL_MATMUL && tc_dtype_is_half(k->mm.operand); }
+static bool is_product_of_halves(const tc_kernel *k) {
+  return k->kind == TC_KERNEL_MATMUL && tc_dtype_is_half(k->mm.operand);
+}
 
 void lo_pad_rows(lo *L) {
   for (uint32_t i = 0; L->target->row_bytes && i < L->p->nkernel; i++) {

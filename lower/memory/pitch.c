@@ -1,15 +1,16 @@
 /* pitch.c - operands whose rows may lie apart.
  *
- * Where all accesses to an operand are by rows (rows.h), the same kernels read a matrix whose rows lie apart, such as columns
- * of a wider one.  Their distance is a symbol, the pitch, which the entry reads from the operand; strided operands that have
- * none are packed. */
+ * Where all accesses to an operand are by rows (rows.h), the same kernels read a matrix whose rows
+ * lie apart, such as columns of a wider one.  Their distance is a symbol, the pitch, which the
+ * entry reads from the operand; strided operands that have none are packed. */
 #include "lower/memory/rows.h"
 
 #include <stdio.h>
 
 /* May both have one text, as layers of a model have? */
 static bool alike(const lo *L, const tc_kernel *x, const tc_kernel *y) {
-  if (x->kind != y->kind || x->nexpr != y->nexpr || x->nnest != y->nnest || x->nfused != y->nfused) return false;
+  if (x->kind != y->kind || x->nexpr != y->nexpr || x->nnest != y->nnest || x->nfused != y->nfused)
+    return false;
   for (uint32_t i = 0; i < x->nfused; i++)
     if (lo_node(L, x->fused[i])->op != lo_node(L, y->fused[i])->op) return false;
   return true;
@@ -34,7 +35,8 @@ static tc_dim pitch_of(lo *L, uint32_t input, int axis) {
   do snprintf(name, sizeof name, "pitch%u", number++);
   while (tc_dim_find_sym(L->dims, name, &sym) && !is_of(tc_dims_sym(L->dims, sym), input, axis));
   const tc_dim d = tc_dim_sym(L->dims, name, 0, INT64_MAX, 1);
-  if (tc_dim_bad(d) || !tc_dim_find_sym(L->dims, name, &sym)) lo_fail(L, (tc_loc){0}, "out of memory");
+  if (tc_dim_bad(d) || !tc_dim_find_sym(L->dims, name, &sym))
+    lo_fail(L, (tc_loc){0}, "out of memory");
   tc_sym *s = tc_dims_sym(L->dims, sym);
   s->input = (int32_t)input, s->axis = axis, s->pitch = true;
   return d;
@@ -42,11 +44,13 @@ static tc_dim pitch_of(lo *L, uint32_t input, int axis) {
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Rows of a few elements are read as one piece of memory: neighbours in the lanes are so many elements apart. */
+/* Rows of a few elements are read as one piece of memory: neighbours in the lanes are so many
+ * elements apart. */
 static bool has_rows(const lo *L, const tc_buffer *b) {
   if (b->kind != TC_BUF_INPUT || b->written || b->type.rank < 2) return false;
   const tc_dim width = b->type.dim[b->type.rank - 1];
-  return !tc_dim_is_const(width) || tc_dim_value(width) > (L->target->interleave > 1 ? L->target->interleave : 1);
+  return !tc_dim_is_const(width) ||
+         tc_dim_value(width) > (L->target->interleave > 1 ? L->target->interleave : 1);
 }
 
 static void choose(lo *L, uint32_t buffer) {
@@ -62,7 +66,8 @@ static void choose(lo *L, uint32_t buffer) {
 
 void lo_choose_pitches(lo *L) {
   if (tc_graph_input_count(L->g) > L->target->pitched) return;
-  for (uint32_t input = 0; input < tc_graph_input_count(L->g); input++) /* in this order: functions share kernels of one text */
+  /* in this order: functions share kernels of one text */
+  for (uint32_t input = 0; input < tc_graph_input_count(L->g); input++)
     for (uint32_t i = 0; i < L->p->nbuffer; i++)
       if (L->p->buffer[i].index == input && has_rows(L, &L->p->buffer[i])) choose(L, i);
 }
@@ -83,7 +88,9 @@ tc_dim tc_dense_step(const tc_program *p, tc_dim step) {
     const tc_sym *s = tc_dims_sym(c, i);
     const tc_dim pitch = tc_dims_sym_dim(c, i), steps = tc_dim_div(c, step, pitch);
     if (!tc_dim_bad(steps) && tc_dim_same(tc_dim_mul(c, steps, pitch), step))
-      return tc_dim_mul(c, steps, tc_dim_norm(c, tc_graph_input_at(p->graph, (uint32_t)s->input)->type.dim[s->axis]));
+      return tc_dim_mul(
+          c, steps,
+          tc_dim_norm(c, tc_graph_input_at(p->graph, (uint32_t)s->input)->type.dim[s->axis]));
   }
   return step;
 }

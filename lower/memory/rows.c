@@ -23,14 +23,17 @@ static bool whole_rows(const lo_rows *r, tc_dim d, tc_dim *steps) {
 static tc_dim last_point(const walk *w, const tc_address *a, int i) {
   tc_dims *d = w->r->L->dims;
   const tc_axis *x = &w->axis[i];
-  const bool chunks = !w->parts && x->of >= 0 && tc_dim_same(a->coef[x->of], tc_dim_mul(d, a->coef[i], x->extent));
+  const bool chunks =
+      !w->parts && x->of >= 0 && tc_dim_same(a->coef[x->of], tc_dim_mul(d, a->coef[i], x->extent));
   return tc_dim_sub(d, chunks ? x->total : x->extent, tc_dim_const(1));
 }
 
 /* Is axis i that over the chunks of another, which counts with it? */
 static bool is_of_chunks(const walk *w, const tc_address *a, int i) {
   for (int j = 0; j < w->naxis && !w->parts; j++)
-    if (w->axis[j].of == i && tc_dim_same(a->coef[i], tc_dim_mul(w->r->L->dims, a->coef[j], w->axis[j].extent))) return true;
+    if (w->axis[j].of == i &&
+        tc_dim_same(a->coef[i], tc_dim_mul(w->r->L->dims, a->coef[j], w->axis[j].extent)))
+      return true;
   return false;
 }
 
@@ -95,7 +98,8 @@ static void check_product(walk *w) {
   check_loads(w, NULL);
   check_actions(w, mm->epilogue.action, mm->epilogue.naction);
   check_actions(w, mm->inner.finish.action, mm->inner.finish.naction);
-  if (mm->product && w->k->buffer[mm->product - 1] == w->r->buffer) w->ok = false; /* it has no gaps */
+  /* it has no gaps */
+  if (mm->product && w->k->buffer[mm->product - 1] == w->r->buffer) w->ok = false;
 }
 
 bool lo_names(const tc_kernel *k, uint32_t buffer) {

@@ -1,8 +1,8 @@
 /* rows.h - accesses of a row-major array by rows.
  *
- * An element of rows of C elements is number q C + r, 0 <= r < C.  Where every address says so, by steps that are multiples of C
- * and others that stay within a row, the same kernels serve an array whose rows lie P >= C elements apart: P stands for C in
- * the former. */
+ * An element of rows of C elements is number q C + r, 0 <= r < C.  Where every address says so, by
+ * steps that are multiples of C and others that stay within a row, the same kernels serve an array
+ * whose rows lie P >= C elements apart: P stands for C in the former. */
 #ifndef TC_LOWER_ROWS_H
 #define TC_LOWER_ROWS_H
 

@@ -114,7 +114,7 @@ static int64_t plan_constant(lo *L, life *l, uint32_t n) {
   return h.top;
 }
 
-/* ---- symbolic sizes: buffers of equal expressions share a slot -------------------------------- */
+/* ---- symbolic sizes: buffers of equal expressions share a slot ------------------------------- */
 
 typedef struct slot {
   tc_dim bytes, offset;
@@ -170,7 +170,8 @@ static void renumber(void *self, uint32_t *buffer, tc_address *a) {
   *buffer = ((const uint32_t *)self)[*buffer];
 }
 
-/* Buffers that no expression or action of the kernel names leave its list, but for room for a product. */
+/* Buffers that no expression or action of the kernel names leave its list, but for room for a
+ * product. */
 static void compact_kernel(lo *L, tc_kernel *k) {
   if (tc_kernel_takes_arrays(k)) return; /* all are arguments */
   uint32_t *to = lo_alloc(L, L->scratch, (k->nbuffer + 1) * sizeof *to), count = 0;

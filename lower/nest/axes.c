@@ -50,8 +50,10 @@ static bool is_cut(const lo_kb *b, int s) {
 static bool mergeable(lo_kb *b, int i, int j) {
   pair p = {i, j, true}, *at = &p;
   const lo_slot *x = &b->slot[i], *y = &b->slot[j];
-  if (x->dead || y->dead || x->sequential != y->sequential || x->columns != y->columns) return false;
-  if (is_cut(b, i) || is_cut(b, j) || (b->ninterval && (i == b->g->lane || j == b->g->lane))) return false;
+  if (x->dead || y->dead || x->sequential != y->sequential || x->columns != y->columns)
+    return false;
+  if (is_cut(b, i) || is_cut(b, j) || (b->ninterval && (i == b->g->lane || j == b->g->lane)))
+    return false;
   for (uint32_t k = 0; k < b->nact; k++)
     if ((b->act[k].axes >> i & 1) != (b->act[k].axes >> j & 1)) return false;
   lo_map_addresses(b, check_pair, &at);

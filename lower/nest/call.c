@@ -1,4 +1,5 @@
-/* call.c - kernels of whole arrays: calls of functions of the program's own, between the kernels, and sorts. */
+/* call.c - kernels of whole arrays: calls of functions of the program's own, between the kernels,
+ * and sorts. */
 #include <string.h>
 
 #include "lower/lowering.h"
@@ -32,12 +33,13 @@ static void emit_sort(lo_kb *b, tc_ref r) {
   const tc_type *t = tc_graph_type(L->g, n->in[0]);
   const int axis = t->rank ? lo_axis_attr(n, t->rank) : 0;
   b->k->kind = TC_KERNEL_SORT;
-  b->k->sort = (tc_sort_loop){.outer = lo_product(L, t->dim, axis),
-                              .n = t->rank ? t->dim[axis] : tc_dim_const(1),
-                              .inner = t->rank ? lo_product(L, t->dim + axis + 1, t->rank - axis - 1) : tc_dim_const(1),
-                              .k = tc_attr_int(n, "k"),
-                              .dtype = (tc_dtype)t->dtype,
-                              .descending = tc_dim_value(tc_attr_int(n, "descending")) != 0};
+  b->k->sort = (tc_sort_loop){
+      .outer = lo_product(L, t->dim, axis),
+      .n = t->rank ? t->dim[axis] : tc_dim_const(1),
+      .inner = t->rank ? lo_product(L, t->dim + axis + 1, t->rank - axis - 1) : tc_dim_const(1),
+      .k = tc_attr_int(n, "k"),
+      .dtype = (tc_dtype)t->dtype,
+      .descending = tc_dim_value(tc_attr_int(n, "descending")) != 0};
   lo_kernel_buffer(b, L->place[r.id].buffer - 1);
   lo_kernel_buffer(b, array_of(L, n->in[0], n->loc));
 }

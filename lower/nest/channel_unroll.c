@@ -1,9 +1,9 @@
-/* channel_unroll.c - an axis of few points that all stores have, such as the channels of pixels or the
- * coordinates of points, is unrolled.
+/* channel_unroll.c - an axis of few points that all stores have, such as the channels of pixels or
+ * the coordinates of points, is unrolled.
  *
- * Lanes along so short an axis would be empty, and lanes along the pixels would store every s-th element.
- * So the lanes run along the pixels, and each channel is an action of its own at the same point: a
- * backend interleaves what these store, and stores whole vectors.
+ * Lanes along so short an axis would be empty, and lanes along the pixels would store every s-th
+ * element.  So the lanes run along the pixels, and each channel is an action of its own at the same
+ * point: a backend interleaves what these store, and stores whole vectors.
  *
  *   nest i < N, c < 3           nest i < N
  *     store y[3*i + c] = ...      store y[3*i] = ...  store y[3*i + 1] = ...  store y[3*i + 2] = ... */

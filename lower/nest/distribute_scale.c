@@ -1,8 +1,10 @@
-/* distribute_scale.c - (x - m) * r as x * r - m * r: one multiply-add at each point, and m * r once a row.
+/* distribute_scale.c - (x - m) * r as x * r - m * r: one multiply-add at each point, and m * r once
+ * a row.
  *
- * The result changes by the rounding of m * r.  Where r is the reciprocal of a deviation that is at least
- * half of the mean, as it is where the second pass of a variance was skipped (single_pass_variance.c),
- * that is far below the rounding of a 16-bit store, and only there it is done. */
+ * The result changes by the rounding of m * r.  Where r is the reciprocal of a deviation that is at
+ * least half of the mean, as it is where the second pass of a variance was skipped
+ * (single_pass_variance.c), that is far below the rounding of a 16-bit store, and only there it is
+ * done. */
 #include "lower/lowering.h"
 
 typedef struct distribution {

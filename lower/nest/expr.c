@@ -15,7 +15,8 @@ static uint64_t mix(uint64_t h, uint64_t v) {
 static uint64_t hash_expr(const tc_expr *e) {
   uint64_t f, h = 0;
   memcpy(&f, &e->f, sizeof f);
-  h = mix(h, (uint64_t)e->kind << 32 | (uint64_t)e->op << 16 | (uint64_t)e->dtype << 8 | e->storage);
+  h = mix(h,
+          (uint64_t)e->kind << 32 | (uint64_t)e->op << 16 | (uint64_t)e->dtype << 8 | e->storage);
   h = mix(h, (uint64_t)e->in[0].id << 32 | e->in[1].id);
   h = mix(h, (uint64_t)e->in[2].id << 32 | e->guard.id);
   h = mix(h, (uint64_t)e->buffer << 32 | e->index << 1 | e->reproducible);
@@ -41,9 +42,9 @@ static bool same_address(const tc_address *a, const tc_address *b) {
 }
 
 static bool same_expr(const tc_expr *a, const tc_expr *b) {
-  return a->kind == b->kind && a->op == b->op && a->dtype == b->dtype &&
-         a->storage == b->storage && !memcmp(a->in, b->in, sizeof a->in) &&
-         a->guard.id == b->guard.id && a->buffer == b->buffer && a->index == b->index && a->reproducible == b->reproducible &&
+  return a->kind == b->kind && a->op == b->op && a->dtype == b->dtype && a->storage == b->storage &&
+         !memcmp(a->in, b->in, sizeof a->in) && a->guard.id == b->guard.id &&
+         a->buffer == b->buffer && a->index == b->index && a->reproducible == b->reproducible &&
          !memcmp(&a->f, &b->f, sizeof a->f) && a->i == b->i && tc_dim_same(a->dim, b->dim) &&
          (!tc_expr_has_address(a) || same_address(&a->address, &b->address));
 }
@@ -154,8 +155,8 @@ tc_val lo_cast(lo_kb *b, tc_val v, tc_dtype d) {
   if (x->dtype == d) return v;
   if (x->kind == TC_EX_CONST)
     return tc_dtype_is_float(x->dtype) ? lo_const_f(b, d, x->f) : lo_const_i(b, d, x->i);
-  if (x->kind == TC_EX_SCALAR && x->dtype != TC_BOOL && tc_dtype_is_float(x->dtype) == tc_dtype_is_float(d) &&
-      tc_dtype_bytes(x->dtype) == 8) {
+  if (x->kind == TC_EX_SCALAR && x->dtype != TC_BOOL &&
+      tc_dtype_is_float(x->dtype) == tc_dtype_is_float(d) && tc_dtype_bytes(x->dtype) == 8) {
     tc_expr e = *x;
     e.dtype = d;
     return lo_expr(b, &e);

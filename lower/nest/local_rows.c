@@ -1,5 +1,6 @@
-/* local_rows.c - expensive values that several stages of a nest need are computed once and kept in a LOCAL
- * row; on some machines loads are, too.  softmax keeps exp(x - max) between the sum and the division. */
+/* local_rows.c - expensive values that several stages of a nest need are computed once and kept in
+ * a LOCAL row; on some machines loads are, too.  softmax keeps exp(x - max) between the sum and the
+ * division. */
 #include "lower/lowering.h"
 
 #include <string.h>

@@ -23,7 +23,8 @@ static tc_dtype operand_type(const lo_kb *b, const tc_node *n, tc_val x, tc_val 
   tc_dtype declared = declared_type(b->L->g, n->in[0]);
   if (tc_dtype_is_half(declared) && declared == declared_type(b->L->g, n->in[1])) return declared;
   tc_dtype narrow = stored_type(b, x);
-  if (tc_dtype_is_half(narrow) && narrow == stored_type(b, y) && n->type.dtype != TC_F64) return narrow;
+  if (tc_dtype_is_half(narrow) && narrow == stored_type(b, y) && n->type.dtype != TC_F64)
+    return narrow;
   return lo_compute_type(n->type.dtype);
 }
 
@@ -54,7 +55,9 @@ static int unit_axis(const lo_lin *l) {
 static int row_slot(const lo_kb *b, int m, int n, const tc_mm_loop *mm) {
   if (!b->slot[m].dead) return m;
   for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && s != n && !(lo_deep_axes(b->g) >> s & 1) && !(b->axes[mm->b.id] >> s & 1)) return s;
+    if (!b->slot[s].dead && s != n && !(lo_deep_axes(b->g) >> s & 1) &&
+        !(b->axes[mm->b.id] >> s & 1))
+      return s;
   return m;
 }
 
@@ -76,7 +79,9 @@ static parts parts_of(const lo_kb *b, uint32_t axes) {
   for (int s = 0; s < b->nslot; s++)
     if (axes >> s & 1 && !b->slot[s].dead) p.slot[p.n++] = s;
   p.whole = p.n ? p.slot[p.n - 1] : -1;
-  if (!b->g->parts && !b->L->target->epilogue_parts && p.n) p = (parts){.n = 1, .slot = {p.whole}, .whole = p.whole}; /* batches, the rest */
+  /* batches, the rest */
+  if (!b->g->parts && !b->L->target->epilogue_parts && p.n)
+    p = (parts){.n = 1, .slot = {p.whole}, .whole = p.whole};
   return p;
 }
 
@@ -85,7 +90,8 @@ static void step_along_whole(lo_kb *b, tc_address *a, const void *arg) {
   const parts *p = arg;
   for (int i = 0; i + 1 < p->n; i++) {
     const int outer = p->slot[i], inner = p->slot[i + 1];
-    if (!tc_dim_same(a->coef[outer], tc_dim_mul(b->L->dims, a->coef[inner], b->slot[inner].extent))) return;
+    if (!tc_dim_same(a->coef[outer], tc_dim_mul(b->L->dims, a->coef[inner], b->slot[inner].extent)))
+      return;
   }
   a->coef[p->whole] = a->coef[p->slot[p->n - 1]];
   for (int i = 0; i < p->n; i++) a->coef[p->slot[i]] = tc_dim_const(0);
@@ -95,7 +101,8 @@ static void step_along_whole(lo_kb *b, tc_address *a, const void *arg) {
 static void join(lo_kb *b, parts *p) {
   if (p->n < 2) return;
   tc_dim extent = tc_dim_const(1);
-  for (int i = 0; i < p->n; i++) extent = tc_dim_mul(b->L->dims, extent, b->slot[p->slot[i]].extent);
+  for (int i = 0; i < p->n; i++)
+    extent = tc_dim_mul(b->L->dims, extent, b->slot[p->slot[i]].extent);
   p->whole = lo_add_slot(b, extent, b->slot[p->slot[0]].sequential);
   lo_map_addresses(b, step_along_whole, p);
 }
@@ -136,7 +143,8 @@ static void finish_product(lo_kb *b, tc_mm_loop *mm, const parts *role) {
   }
 }
 
-/* Rows merge with batches; where no operand depends on rows or columns they would merge, too, and one be missing. */
+/* Rows merge with batches; where no operand depends on rows or columns they would merge, too, and
+ * one be missing. */
 static void separate(lo_kb *b, uint32_t columns, uint32_t deep) {
   for (int s = 0; s < b->nslot; s++) {
     b->slot[s].sequential = deep >> s & 1;
@@ -153,13 +161,16 @@ static bool is_packed(const lo_kb *b, const tc_mm_loop *mm, uint32_t deep) {
   return true;
 }
 
-/* Batches that have one B: such a product of (batch, m) rows fills its tiles where one of m rows, for each batch, might
- * not. */
-static uint32_t batches_of_one_b(const lo_kb *b, const tc_mm_loop *mm, uint32_t roles, uint32_t deep) {
+/* Batches that have one B: such a product of (batch, m) rows fills its tiles where one of m rows,
+ * for each batch, might not. */
+static uint32_t batches_of_one_b(const lo_kb *b, const tc_mm_loop *mm, uint32_t roles,
+                                 uint32_t deep) {
   uint32_t found = 0;
-  if (!b->L->target->product_parts || !b->L->target->epilogue_parts || !is_packed(b, mm, deep)) return 0;
+  if (!b->L->target->product_parts || !b->L->target->epilogue_parts || !is_packed(b, mm, deep))
+    return 0;
   for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && !((roles | b->axes[mm->b.id]) >> s & 1) && b->axes[mm->a.id] >> s & 1) found |= 1u << s;
+    if (!b->slot[s].dead && !((roles | b->axes[mm->b.id]) >> s & 1) && b->axes[mm->a.id] >> s & 1)
+      found |= 1u << s;
   return found;
 }
 
@@ -172,12 +183,16 @@ static bool has_few_columns(const lo_kb *b, uint32_t columns) {
   return tc_dim_is_const(all) && tc_dim_value(all) < FEW;
 }
 
-/* Batches that have one A, and few columns each, such as small images that are convolved: a product of (batch, n) columns. */
-static uint32_t batches_of_one_a(const lo_kb *b, const tc_mm_loop *mm, uint32_t roles, uint32_t columns) {
+/* Batches that have one A, and few columns each, such as small images that are convolved: a product
+ * of (batch, n) columns. */
+static uint32_t batches_of_one_a(const lo_kb *b, const tc_mm_loop *mm, uint32_t roles,
+                                 uint32_t columns) {
   uint32_t found = 0;
-  if (!b->L->target->product_parts || !b->L->target->epilogue_parts || !has_few_columns(b, columns)) return 0;
+  if (!b->L->target->product_parts || !b->L->target->epilogue_parts || !has_few_columns(b, columns))
+    return 0;
   for (int s = 0; s < b->nslot; s++)
-    if (!b->slot[s].dead && !((roles | b->axes[mm->a.id]) >> s & 1) && b->axes[mm->b.id] >> s & 1) found |= 1u << s;
+    if (!b->slot[s].dead && !((roles | b->axes[mm->a.id]) >> s & 1) && b->axes[mm->b.id] >> s & 1)
+      found |= 1u << s;
   return found;
 }
 
@@ -196,7 +211,8 @@ void lo_emit_matmul(lo_kb *b, lo_group *g) {
   lo_coalesce(b);
   uint32_t columns = lo_lin_axes(&dim[1]), rows = lo_lin_axes(&dim[0]);
   if (row >= 0 && !b->slot[row].dead) rows |= batches_of_one_b(b, mm, rows | columns | deep, deep);
-  if (column >= 0 && !b->slot[column].dead) columns |= batches_of_one_a(b, mm, rows | columns | deep, columns);
+  if (column >= 0 && !b->slot[column].dead)
+    columns |= batches_of_one_a(b, mm, rows | columns | deep, columns);
   parts role[3] = {parts_of(b, rows), parts_of(b, columns), parts_of(b, deep)};
   if (!role[0].n) role[0].whole = row_slot(b, row, column, mm);
   for (int r = 0; r < 3; r++) join(b, &role[r]);

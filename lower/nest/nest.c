@@ -18,7 +18,8 @@ void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer
   v = lo_cast(b, v, d);
   const tc_expr *x = &b->k->expr[v.id];
   if (x->kind == TC_EX_ROUND && x->storage == d) v = x->in[0]; /* the store rounds */
-  lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)}, .interval = b->interval};
+  lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)},
+              .interval = b->interval};
   a.a.buffer = lo_kernel_buffer(b, program_buffer);
   /* Those of the value, too: where some size is known to be 0, so are strides of the address. */
   a.axes = lo_sequential_slots(b) & (address_axes(b, &to) | b->axes[v.id]);
@@ -32,8 +33,8 @@ static void emit_store(lo_kb *b, const lo_store *s) {
   lo_push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
 }
 
-/* Stores were added from results to operands.  Those along the axis that is cut: one for each interval, where it has all
- * values; of the others those that are asked for where there is none. */
+/* Stores were added from results to operands.  Those along the axis that is cut: one for each
+ * interval, where it has all values; of the others those that are asked for where there is none. */
 static void emit_stores(lo_kb *b) {
   for (uint32_t i = b->g->nstore; i-- > 0;) {
     const lo_store *s = &b->g->store[i];
@@ -95,7 +96,8 @@ static uint32_t build_stages(lo_kb *b, tc_nest *nest) {
   uint32_t n = before;
   for (uint32_t i = 0; i < b->nact; i++) {
     const lo_act *a = &b->act[i];
-    bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes && b->act[i - 1].interval == a->interval;
+    bool same = i && b->act[i - 1].level == a->level && b->act[i - 1].axes == a->axes &&
+                b->act[i - 1].interval == a->interval;
     if (!same)
       stage[n++] = (tc_stage){.axes = a->axes,
                               .interval = a->interval,
@@ -165,15 +167,16 @@ static int final_order(const lo_kb *b, int v, int *order, int *nparallel) {
   return n;
 }
 
-/* Operations at a point.  Of pieces: those that actions take, and that differ from lane to lane, for places in front of
- * the loop decide what is chosen in it. */
+/* Operations at a point.  Of pieces: those that actions take, and that differ from lane to lane,
+ * for places in front of the loop decide what is chosen in it. */
 static int64_t cost_of(lo_kb *b, int v) {
   int64_t cost = 1;
   uint8_t *taken = lo_alloc(b->L, b->L->scratch, b->k->nexpr + 1u);
   for (uint32_t i = 0; i < b->nact; i++) tc_mark_action(&b->act[i].a, taken);
   tc_mark_operands(b->k, taken);
   for (uint32_t id = b->first; id < b->k->nexpr; id++)
-    if (!b->g->pieces || (taken[id] && (v < 0 || b->axes[id] >> v & 1))) cost += lo_expr_cost(&b->k->expr[id]);
+    if (!b->g->pieces || (taken[id] && (v < 0 || b->axes[id] >> v & 1)))
+      cost += lo_expr_cost(&b->k->expr[id]);
   return b->ninterval ? cost / b->ninterval + 1 : cost; /* each point is in one of the intervals */
 }
 
@@ -206,8 +209,9 @@ static void take_acts(lo_kb *b, acts a) {
   b->nact = b->cact = a.n;
 }
 
-/* Appends to the acts those of a nest that does not keep rows: `plain`, which load and compute again what they need,
- * with reductions in as few passes as there may be.  None if that is what the others do; their number. */
+/* Appends to the acts those of a nest that does not keep rows: `plain`, which load and compute
+ * again what they need, with reductions in as few passes as there may be.  None if that is what the
+ * others do; their number. */
 static uint32_t push_streamed(lo_kb *b, acts plain) {
   const acts kept = copy_acts(b);
   take_acts(b, plain);
@@ -240,12 +244,15 @@ static void build_both(lo_kb *b, tc_nest *nest, uint32_t streamed) {
   nest->nstreamed = build_stages(b, nest);
 }
 
-/* One sequential axis, of so few points that a row of vectors is no longer than rows of one point in registers. */
+/* One sequential axis, of so few points that a row of vectors is no longer than rows of one point
+ * in registers. */
 static bool has_lane_rows(const lo_kb *b) {
   int n = 0;
   for (int s = 0; s < b->nslot; s++) {
     if (b->slot[s].dead || !b->slot[s].sequential) continue;
-    if (++n > 1 || !tc_dim_is_const(b->slot[s].extent) || tc_dim_value(b->slot[s].extent) >= b->L->target->lane_rows) return false;
+    if (++n > 1 || !tc_dim_is_const(b->slot[s].extent) ||
+        tc_dim_value(b->slot[s].extent) >= b->L->target->lane_rows)
+      return false;
   }
   return n;
 }
@@ -265,7 +272,8 @@ void lo_finish_nest(lo_kb *b) {
   memset(nest, 0, sizeof *nest);
   nest->work = work_of(b, v);
   if (b->L->target->long_pass && rows && along && !b->ninterval) lo_single_pass_variance(b);
-  const uint32_t streamed = b->L->target->streams && rows && (along || v < 0) ? push_streamed(b, plain) : 0;
+  const uint32_t streamed =
+      b->L->target->streams && rows && (along || v < 0) ? push_streamed(b, plain) : 0;
   nest->naxis = final_order(b, v, order, &nparallel);
   nest->nparallel = nparallel;
   nest->vector = -1;

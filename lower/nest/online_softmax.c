@@ -2,9 +2,10 @@
  *
  *   m = max x,  s = sum e^(x - c),  c = m, or m where that is finite and else 0
  *
- * are two passes, for the sum waits for the maximum.  As the two accumulators m and l = sum e^(x - m) of one
- * reduction (ONLINE_SOFTMAX of graph/ops/reductions.def) they are one, and s = l * f, f = e^(m - c), or 1 + (m - c)
- * where c = m: of finite m, this is l; of infinite m, it is infinite, 0 or NaN as the sum itself would be. */
+ * are two passes, for the sum waits for the maximum.  As the two accumulators m and l = sum e^(x -
+ * m) of one reduction (ONLINE_SOFTMAX of graph/ops/reductions.def) they are one, and s = l * f, f =
+ * e^(m - c), or 1 + (m - c) where c = m: of finite m, this is l; of infinite m, it is infinite, 0
+ * or NaN as the sum itself would be. */
 #include "lower/lowering.h"
 
 typedef struct pair {
@@ -15,7 +16,8 @@ typedef struct pair {
 /* A stage of floating numbers that reduces, and does nothing else. */
 static bool is_only(const lo_kb *b, uint32_t act, tc_reducer r) {
   const lo_act *a = &b->act[act];
-  if (a->a.kind != TC_ACT_REDUCE || a->a.reducer != r || !tc_dtype_is_float(a->a.dtype) || !a->axes) return false;
+  if (a->a.kind != TC_ACT_REDUCE || a->a.reducer != r || !tc_dtype_is_float(a->a.dtype) || !a->axes)
+    return false;
   for (uint32_t i = 0; i < b->nact; i++)
     if (i != act && b->act[i].level == a->level && b->act[i].axes == a->axes) return false;
   return true;
@@ -45,7 +47,8 @@ static bool is_pair(const lo_kb *b, pair *p) {
   if (!is_only(b, p->max, TC_REDUCE_MAX) || !is_only(b, p->sum, TC_REDUCE_SUM)) return false;
   if (b->act[p->max].axes != b->act[p->sum].axes || max->dtype != sum->dtype) return false;
   const tc_expr *e = op_of(b, sum->value, OP_EXP), *d = e ? op_of(b, e->in[0], OP_SUB) : NULL;
-  if (!d || d->in[0].id != max->value.id || !lo_is_online_centre(b, d->in[1], max->index)) return false;
+  if (!d || d->in[0].id != max->value.id || !lo_is_online_centre(b, d->in[1], max->index))
+    return false;
   p->centre = d->in[1];
   return true;
 }
@@ -60,7 +63,8 @@ static bool has_other_readers(lo_kb *b, const pair *p) {
   return need[b->act[p->sum].a.value.id] || (need[x] && b->k->expr[x].kind != TC_EX_LOAD);
 }
 
-/* Exponentials of f64 take long, and rescaling takes some more of them: it pays on GPUs, where they are needed once. */
+/* Exponentials of f64 take long, and rescaling takes some more of them: it pays on GPUs, where they
+ * are needed once. */
 static bool pays(lo_kb *b, bool terms_alone, const pair *p) {
   const bool f32 = b->act[p->max].a.dtype == TC_F32;
   if (f32 && !terms_alone) return true;
@@ -157,8 +161,9 @@ tc_val lo_online_total(lo_kb *b, uint32_t first, tc_val centre, tc_loc loc) {
   const tc_dtype d = b->result_type[first];
   const tc_val m = lo_result(b, first, loc), l = lo_result(b, first + 1, loc), none = {0};
   const tc_val apart = lo_op(b, OP_SUB, d, m, centre, none, loc);
-  const tc_val factor = centre.id == m.id ? lo_op(b, OP_ADD, d, lo_const_f(b, d, 1), apart, none, loc)
-                                          : lo_op(b, OP_EXP, d, apart, none, none, loc);
+  const tc_val factor = centre.id == m.id
+                            ? lo_op(b, OP_ADD, d, lo_const_f(b, d, 1), apart, none, loc)
+                            : lo_op(b, OP_EXP, d, apart, none, none, loc);
   return lo_op(b, OP_MUL, d, l, factor, none, loc);
 }
 

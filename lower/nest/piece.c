@@ -1,4 +1,5 @@
-/* piece.c - the value of a concatenation or padded array at an index: that of one of its pieces (fusion/pieces.c). */
+/* piece.c - the value of a concatenation or padded array at an index: that of one of its pieces
+ * (fusion/pieces.c). */
 #include "lower/lowering.h"
 
 #include <math.h>
@@ -32,7 +33,8 @@ static tc_dim in_units(lo_kb *b, tc_dim d, tc_dim unit, bool *exact) {
   return q;
 }
 
-/* What is chosen between two addresses of one array by a place: all that the place decides, and what differs. */
+/* What is chosen between two addresses of one array by a place: all that the place decides, and
+ * what differs. */
 typedef struct choice {
   const tc_address *x, *y;
   const lo_lin *place;
@@ -52,8 +54,8 @@ static tc_address chosen_part(lo_kb *b, const choice *c, const tc_address *a, bo
   return d;
 }
 
-/* Elements that an address steps over from place to place.  An access of several elements asks what it begins at a
- * multiple of. */
+/* Elements that an address steps over from place to place.  An access of several elements asks what
+ * it begins at a multiple of. */
 static tc_dim unit_of(const choice *c) {
   for (int i = 0; i < LO_AXES; i++) {
     const tc_dim step = tc_dim_is(c->x->coef[i], 0) ? c->y->coef[i] : c->x->coef[i];
@@ -80,14 +82,15 @@ typedef struct guarded {
   tc_val value, guard;
 } guarded;
 
-/* Where x if `first`, by the place, else y are loads of one array under their guards: one load under `guard`, whose
- * address is chosen; or none. */
-static tc_val one_load(lo_kb *b, tc_val first, const lo_lin *place, guarded x, guarded y, tc_val guard) {
+/* Where x if `first`, by the place, else y are loads of one array under their guards: one load
+ * under `guard`, whose address is chosen; or none. */
+static tc_val one_load(lo_kb *b, tc_val first, const lo_lin *place, guarded x, guarded y,
+                       tc_val guard) {
   tc_expr e = b->k->expr[x.value.id];
   const tc_expr o = b->k->expr[y.value.id];
   const tc_address from = e.address;
-  if (e.kind != TC_EX_LOAD || o.kind != TC_EX_LOAD || e.buffer != o.buffer || e.guard.id != x.guard.id ||
-      o.guard.id != y.guard.id)
+  if (e.kind != TC_EX_LOAD || o.kind != TC_EX_LOAD || e.buffer != o.buffer ||
+      e.guard.id != x.guard.id || o.guard.id != y.guard.id)
     return (tc_val){0};
   if (!same_terms(&from, &o.address) || from.nterm == LO_TERMS) return (tc_val){0};
   choice c = {.x = &from, .y = &o.address, .place = place};
@@ -107,7 +110,8 @@ static tc_val piece_value(lo_kb *b, const tc_node *n, uint32_t k, const lo_index
                     n->type.dtype, n->loc);
 }
 
-/* From the last piece to the first: x where the place is in front of its end, else what was chosen so far. */
+/* From the last piece to the first: x where the place is in front of its end, else what was chosen
+ * so far. */
 static tc_val chosen(lo_kb *b, const tc_node *n, const lo_pieces *p, const lo_index *at) {
   const tc_val outer = b->guard, place = lo_index_value(b, &at->dim[p->dim], n->loc);
   const tc_dtype d = lo_compute_type(n->type.dtype);
@@ -180,7 +184,8 @@ static bool is_zero(const tc_kernel *k, tc_val v) {
   return e->kind == TC_EX_CONST && e->i == 0 && e->f == 0 && !signbit(e->f);
 }
 
-/* The operand's element where there is one, else the value of the edges.  What it is made of is loaded there alone. */
+/* The operand's element where there is one, else the value of the edges.  What it is made of is
+ * loaded there alone. */
 static tc_val padded(lo_kb *b, const tc_node *n, const lo_index *at) {
   const lo_index *from = lo_operand_index(b->L, b->g, n, 0, at);
   bool never;

@@ -40,7 +40,7 @@ static bool has_position(tc_reducer r) {
   return false;
 }
 
-lo_combined lo_operand_of_reduce(lo_kb *b, const lo_reduce *r) {
+static lo_combined operand_of_reduce(lo_kb *b, const lo_reduce *r) {
   const tc_node *n = lo_node(b->L, r->node);
   lo_combined c = {.reducer = reducer_of(n), .type = lo_compute_type(n->type.dtype)};
   tc_val x = lo_value(b, n->in[0], lo_reduce_operand(b->L, b->g, r, 0)), at = {0};
@@ -55,7 +55,8 @@ lo_combined lo_operand_of_reduce(lo_kb *b, const lo_reduce *r) {
   return c;
 }
 
-uint32_t lo_reduced_slots(const lo_reduce *r) {
+/* Bits. */
+static uint32_t reduced_slots(const lo_reduce *r) {
   uint32_t m = 0;
   for (int i = 0; i < r->naxis; i++)
     if (r->axis[i] >= 0) m |= 1u << r->axis[i];
@@ -94,7 +95,8 @@ static tc_val of_one(lo_kb *b, const lo_combined *c, tc_loc loc) {
   return lo_op(b, OP_ADD, c->type, v, lo_const_f(b, c->type, 0), (tc_val){0}, loc);
 }
 
-/* value[]: the accumulators from RESULT `first` on, joined to those in value[] where there are some. */
+/* value[]: the accumulators from RESULT `first` on, joined to those in value[] where there are
+ * some. */
 static void join_results(lo_kb *b, const lo_combined *c, uint32_t first, bool some, tc_loc loc,
                          tc_val value[]) {
   const int n = tc_reducer_get(c->reducer)->n;
@@ -119,8 +121,8 @@ static lo_combined reduce_intervals(lo_kb *b, const lo_reduce *r, tc_val value[]
   for (uint32_t i = 0; i < b->ninterval; i++) {
     b->interval = &b->intervals[i];
     lo_forget_values(b);
-    c = lo_operand_of_reduce(b, r);
-    join_results(b, &c, lo_push_reduce(b, c, lo_reduced_slots(r)), i, loc, value);
+    c = operand_of_reduce(b, r);
+    join_results(b, &c, lo_push_reduce(b, c, reduced_slots(r)), i, loc, value);
   }
   b->interval = outer;
   lo_forget_values(b);
@@ -128,9 +130,9 @@ static lo_combined reduce_intervals(lo_kb *b, const lo_reduce *r, tc_val value[]
 }
 
 lo_combined lo_reduce_all(lo_kb *b, const lo_reduce *r, tc_val value[TC_MAX_ACCUMULATORS]) {
-  const uint32_t axes = lo_reduced_slots(r);
+  const uint32_t axes = reduced_slots(r);
   if (b->ninterval && axes >> b->g->lane & 1) return reduce_intervals(b, r, value);
-  const lo_combined c = lo_operand_of_reduce(b, r);
+  const lo_combined c = operand_of_reduce(b, r);
   if (axes)
     join_results(b, &c, lo_push_reduce(b, c, axes), false, lo_node(b->L, r->node)->loc, value);
   else value[result_of(c.reducer)] = of_one(b, &c, lo_node(b->L, r->node)->loc);
@@ -176,6 +178,7 @@ uint32_t lo_push_scan(lo_kb *b, lo_combined c, uint32_t axes) {
 void lo_emit_scan(lo_kb *b) {
   const lo_combined c = lo_operand_of_scan(b);
   const uint32_t result = result_of(c.reducer), axes = b->g->sequential;
-  if (axes) b->scanned = lo_result(b, lo_push_scan(b, c, axes) + result, lo_node(b->L, b->g->scan)->loc);
+  if (axes)
+    b->scanned = lo_result(b, lo_push_scan(b, c, axes) + result, lo_node(b->L, b->g->scan)->loc);
   else b->scanned = c.value[result]; /* one element along the axis */
 }

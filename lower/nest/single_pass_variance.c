@@ -6,13 +6,14 @@
  *
  * the first pass can give the second's result when it also sums the squares.  That cancels digits
  * where the mean is large beside the deviation, so the second pass stays in the program and runs at
- * outer points where it has to: `skip_if` of its stage says at run time whether enough digits are left.
- * (Chan, Golub, LeVeque: Algorithms for computing the sample variance, The American Statistician
- * 37(3), 1983, give the bounds of both algorithms.) */
+ * outer points where it has to: `skip_if` of its stage says at run time whether enough digits are
+ * left.  (Chan, Golub, LeVeque: Algorithms for computing the sample variance, The American
+ * Statistician 37(3), 1983, give the bounds of both algorithms.) */
 #include "lower/lowering.h"
 
-/* Up to so much larger than the result may the sum of the squares be: the rounding of both sums then
- * moves it by less than f32's tolerance.  It is 4 for numbers that are spread evenly from 0 on. */
+/* Up to so much larger than the result may the sum of the squares be: the rounding of both sums
+ * then moves it by less than f32's tolerance.  It is 4 for numbers that are spread evenly from 0
+ * on. */
 static const double most_cancelled = 5;
 /* Squares near the ends of what f32 holds have lost more than digits. */
 static const double largest_sum = 1e38, smallest_sum = 1e-20;
@@ -26,7 +27,8 @@ static tc_val squared(const lo_kb *b, tc_val v) {
 }
 
 static bool is_sum(const lo_act *a) {
-  return a->a.kind == TC_ACT_REDUCE && a->a.reducer == TC_REDUCE_SUM && tc_dtype_is_float(a->a.dtype);
+  return a->a.kind == TC_ACT_REDUCE && a->a.reducer == TC_REDUCE_SUM &&
+         tc_dtype_is_float(a->a.dtype);
 }
 
 /* The sum of v over the same axes in an earlier stage, or NULL. */

@@ -1,13 +1,14 @@
 /* split.c - reductions and scans of few outer points: chunks of them become outer points.
  *
- * Of a reduction, a first nest leaves one partial result for each chunk, and a second one combines them in order and
- * does the rest.  Of a scan, a second one scans the partial results, and a third one the elements of each chunk,
- * behind what is in front of it (Blelloch, Prefix Sums and Their Applications, 1990).  The cut depends on sizes
- * alone. */
+ * Of a reduction, a first nest leaves one partial result for each chunk, and a second one combines
+ * them in order and does the rest.  Of a scan, a second one scans the partial results, and a third
+ * one the elements of each chunk, behind what is in front of it (Blelloch, Prefix Sums and Their
+ * Applications, 1990).  The cut depends on sizes alone. */
 #include "lower/lowering.h"
 
-/* Arrays of partial results; program buffers, one for each accumulator.  Chunks are `step` elements apart, the
- * group's outer points `each`: [chunk][outer point], or the other way round where lanes run along what is scanned. */
+/* Arrays of partial results; program buffers, one for each accumulator.  Chunks are `step` elements
+ * apart, the group's outer points `each`: [chunk][outer point], or the other way round where lanes
+ * run along what is scanned. */
 typedef struct partial {
   tc_reducer reducer;
   tc_dtype type;
@@ -89,7 +90,8 @@ static void store_chunks(lo_kb *b, const partial *p, int chunk) {
 
 static void store_partial(lo_kb *b, const partial *p, const tc_val *value) {
   const tc_address to = partial_address(b, p, -1);
-  for (int i = accumulators(p); i-- > 0;) lo_push_store(b, TC_ACT_STORE, value[i], p->buffer[i], to);
+  for (int i = accumulators(p); i-- > 0;)
+    lo_push_store(b, TC_ACT_STORE, value[i], p->buffer[i], to);
 }
 
 /* Reduces over the axes of the group and stores all accumulators. */
@@ -130,7 +132,8 @@ static int cut_reduced(lo_kb *b) {
 static void combine_partial(lo_kb *b, uint32_t i, const partial *p, int chunk) {
   const tc_loc loc = lo_node(b->L, b->g->reduce[i].node)->loc;
   const lo_combined c = load_partial(b, p, chunk, loc);
-  b->reduced[i] = lo_result(b, lo_push_reduce(b, c, 1u << chunk) + (uint32_t)tc_reducer_get(c.reducer)->result, loc);
+  b->reduced[i] = lo_result(
+      b, lo_push_reduce(b, c, 1u << chunk) + (uint32_t)tc_reducer_get(c.reducer)->result, loc);
 }
 
 static void split_reductions(lo_kb *b, lo_group *g) {
@@ -158,8 +161,8 @@ static void split_reductions(lo_kb *b, lo_group *g) {
 
 /* ---- scans ----------------------------------------------------------------------------------- */
 
-/* Of the group: the axis, elements of a chunk, and the arrays' chunks, of which the first of `in_front` stands in front
- * of all elements. */
+/* Of the group: the axis, elements of a chunk, and the arrays' chunks, of which the first of
+ * `in_front` stands in front of all elements. */
 typedef struct cut_scan {
   int axis;
   tc_dim size, chunks, all;
@@ -222,7 +225,8 @@ static void load_chunks(lo_kb *b, const partial *p, int chunk) {
   for (int i = 0; i < accumulators(p); i++)
     for (uint32_t id = b->first; id < b->k->nexpr; id++) {
       tc_expr *e = &b->k->expr[id];
-      if (e->kind == TC_EX_LOAD && b->k->buffer[e->buffer] == p->buffer[i]) e->address.coef[chunk] = p->step;
+      if (e->kind == TC_EX_LOAD && b->k->buffer[e->buffer] == p->buffer[i])
+        e->address.coef[chunk] = p->step;
     }
   lo_refresh(b);
 }

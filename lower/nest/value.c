@@ -15,7 +15,8 @@ tc_address lo_lin_address(lo_kb *b, const lo_lin *l) {
   for (uint64_t t = 0; t < l->nterm; t++) {
     const lo_term *s = &l->term[t];
     tc_val v = lo_value(b, (tc_ref){(uint32_t)s->node}, s->at);
-    a.term[a.nterm++] = (tc_term){.value = lo_cast(b, v, TC_I64), .stride = s->stride, .bound = s->bound};
+    a.term[a.nterm++] =
+        (tc_term){.value = lo_cast(b, v, TC_I64), .stride = s->stride, .bound = s->bound};
   }
   return a;
 }
@@ -80,8 +81,9 @@ static tc_val triangle(lo_kb *b, const tc_node *n, const lo_index *at) {
   return lo_op(b, OP_WHERE, d, keep, operand(b, n, 0, at), lo_const_i(b, d, 0), n->loc);
 }
 
-/* x - max x is at most 0, and 0 somewhere, where the maximum is of x as it was rounded: with a product
- * x that were not, it would be as large as half a unit of x, and its exponential infinite. */
+/* x - max x is at most 0, and 0 somewhere, where the maximum is of x as it was rounded: with a
+ * product x that were not, it would be as large as half a unit of x, and its exponential
+ * infinite. */
 static bool less_maximum(const lo_kb *b, const tc_node *n) {
   const tc_ref m = n->op == OP_SUB ? tc_extremum_behind(b->L->g, n->in[1]) : (tc_ref){0};
   return m.id && lo_node(b->L, m)->op == OP_AMAX;
@@ -108,8 +110,8 @@ static tc_val elementwise(lo_kb *b, tc_ref r, const lo_index *at) {
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* A whole number with which index arithmetic gives the same in i64 as in f64, for all sizes that there
- * are; -0 is none, for 0 would take its place. */
+/* A whole number with which index arithmetic gives the same in i64 as in f64, for all sizes that
+ * there are; -0 is none, for 0 would take its place. */
 static bool is_whole(const tc_expr *e) {
   enum { SMALL = 1024 };
   if (!tc_dtype_is_float(e->dtype)) return true;
@@ -219,7 +221,8 @@ static tc_val compute(lo_kb *b, tc_ref r, const tc_node *n, const lo_index *at) 
 static lo_memo *find(lo_kb *b, uint32_t node, const lo_index *at, uint32_t guard) {
   uint32_t mask = b->cmemo - 1;
   uint32_t h = (uint32_t)(((uintptr_t)at >> 4) * 31 + (node + guard * 7) * 2654435761u) & mask;
-  while (b->memo[h].node && (b->memo[h].node != node || b->memo[h].at != at || b->memo[h].guard != guard))
+  while (b->memo[h].node &&
+         (b->memo[h].node != node || b->memo[h].at != at || b->memo[h].guard != guard))
     h = (h + 1) & mask;
   return &b->memo[h];
 }

@@ -39,7 +39,8 @@ static int64_t waste(int64_t ops, int64_t used, int64_t lanes) {
   return ops * CYCLE * SCALE * (lanes - used) / (lanes * used);
 }
 
-/* Does the address change from point to point otherwise than by a step, or whether it is accessed at all? */
+/* Does the address change from point to point otherwise than by a step, or whether it is accessed
+ * at all? */
 static bool is_chosen(const lo_kb *b, const tc_address *a, tc_val guard, int s) {
   bool chosen = guard.id && b->axes[guard.id] >> s & 1;
   for (int t = 0; t < a->nterm; t++)
@@ -108,7 +109,8 @@ static bool scatters_apart(const lo_kb *b, int s) {
   return true;
 }
 
-/* Points along s are parts of an axis, the last of them shorter: lanes would end at different places. */
+/* Points along s are parts of an axis, the last of them shorter: lanes would end at different
+ * places. */
 static bool counts_parts(const lo_kb *b, int s) {
   for (int k = 0; k < b->nslot; k++)
     if (!b->slot[k].dead && b->slot[k].of == s) return true;
@@ -122,7 +124,8 @@ static bool allowed(const lo_kb *b, int s) {
   return !b->g->serial || (t->scatter_lanes && scatters_apart(b, s));
 }
 
-/* Does the access that changes along both go through neighbours along `row`, from one row to the next? */
+/* Does the access that changes along both go through neighbours along `row`, from one row to the
+ * next? */
 static bool goes_on(const lo_kb *b, const tc_address *a, int row, int from) {
   if (tc_dim_is(a->coef[row], 0) || tc_dim_is(a->coef[from], 0)) return true;
   return !a->nterm && tc_dim_is(a->coef[row], 1) && tc_dim_same(a->coef[from], b->slot[row].extent);
@@ -134,7 +137,8 @@ static int row_of(const lo_kb *b, int s) {
   if (!inner || inner & (inner - 1)) return -1;
   const int row = __builtin_ctz(inner);
   for (uint32_t id = b->first; id < b->k->nexpr; id++)
-    if (b->k->expr[id].kind == TC_EX_LOAD && !goes_on(b, &b->k->expr[id].address, row, s)) return -1;
+    if (b->k->expr[id].kind == TC_EX_LOAD && !goes_on(b, &b->k->expr[id].address, row, s))
+      return -1;
   for (uint32_t i = 0; i < b->nact; i++)
     if (b->act[i].a.kind <= TC_ACT_ADD && !goes_on(b, &b->act[i].a.address, row, s)) return -1;
   return allowed(b, row) ? row : -1;

@@ -1,7 +1,7 @@
 // messages.cpp - messages of the tool, by this Clang.
 //
-// Its main file's text is about to be another one: messages point to copies of what the user wrote, as those
-// of the full plugin do (driver/report.cpp).
+// Its main file's text is about to be another one: messages point to copies of what the user wrote,
+// as those of the full plugin do (driver/report.cpp).
 #include "plugin/clang/thin.h"
 
 #include <map>
@@ -47,8 +47,8 @@ FileID Messages::copy_of(const std::string &name) {
   return copy;
 }
 
-// Where a #line directive says that the place is elsewhere, a copy of its own learns of that.  A note numbers the
-// line behind its own, as a directive does.
+// Where a #line directive says that the place is elsewhere, a copy of its own learns of that.  A
+// note numbers the line behind its own, as a directive does.
 FileID Messages::file_of(const Message &m) {
   if (m.head.line == m.head.text_line && m.file == m.text_file) return copy_of(m.text_file);
   const FileID file = sources.createFileID(read(m.text_file));

@@ -1,8 +1,8 @@
-// plugin.cpp - libtcclang-N.so: the entry of the thin plugin, for a Clang whose libraries the full one is not
-// made of.
+// plugin.cpp - libtcclang-N.so: the entry of the thin plugin, for a Clang whose libraries the full
+// one is not made of.
 //
-// As in the full plugin the main file gets another text before it is entered; the tool writes it, and its
-// kernels are assembly in it.
+// As in the full plugin the main file gets another text before it is entered; the tool writes it,
+// and its kernels are assembly in it.
 #include "plugin/clang/thin.h"
 
 #include "plugin/client/scan.h"

@@ -15,8 +15,8 @@ typedef struct {
   size_t count;
 } tc_folders;
 
-/* Whether a file, or a header that it includes from beside itself or from the folders, spells an annotation.
- * name: of the file, for what is beside it. */
+/* Whether a file, or a header that it includes from beside itself or from the folders, spells an
+ * annotation.  name: of the file, for what is beside it. */
 bool tc_file_may_be_annotated(const char *text, size_t size, const char *name,
                               const tc_folders *folders);
 /* Likewise for a header that the command line includes. */

@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* ---- bytes -------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static bool reserve(tc_bytes *b, size_t more) {
   if (b->failed) return false;
@@ -61,7 +61,7 @@ bool tc_answer_next(const tc_bytes *answer, size_t *at, tc_record *record, const
   return true;
 }
 
-/* ---- the process -------------------------------------------------------------------------------- */
+/* ---- the process ----------------------------------------------------------------------------- */
 
 typedef struct {
   pid_t pid;
@@ -151,7 +151,7 @@ static int finish(const process *p, bool in_time) {
   return -1;
 }
 
-/* ---- the answer --------------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------------------ */
 
 /* Whether it begins and ends as it should; other: it is of another version, or no tool. */
 static bool is_whole(const tc_bytes *answer, bool *other) {

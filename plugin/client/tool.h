@@ -25,8 +25,8 @@ void tc_bytes_free(tc_bytes *b);
 void tc_request_begin(tc_bytes *request);
 void tc_request_put(tc_bytes *request, tc_record_kind kind, const char *bytes, size_t size);
 
-/* Runs `program` and waits, at most that many seconds.  NULL, or why there is no answer: a text that lives as
- * long as `why`. */
+/* Runs `program` and waits, at most that many seconds.  NULL, or why there is no answer: a text
+ * that lives as long as `why`. */
 typedef struct {
   char text[512];
 } tc_tool_problem;

@@ -1,7 +1,8 @@
 // buffers.cpp - what libcpp reads from.
 //
-// The name, the line table and the dependencies of a file stay; its text is another one.  That is three
-// pointers of a structure that libcpp does not show: what they point to is compared before it is used.
+// The name, the line table and the dependencies of a file stay; its text is another one.  That is
+// three pointers of a structure that libcpp does not show: what they point to is compared before it
+// is used.
 #include "plugin/gcc/gcc.h"
 
 #include "plugin/gcc/plugin.h"
@@ -27,7 +28,8 @@ bool own_lines; // the user's text sets lines
 
 BufferHead *buffer() { return reinterpret_cast<BufferHead *>(cpp_get_buffer(parse_in)); }
 
-// A buffer that is about to be lexed from its beginning, or (input that is preprocessed) from its second line.
+// A buffer that is about to be lexed from its beginning, or (input that is preprocessed) from its
+// second line.
 bool plausible(const BufferHead *b) {
   return b && b->buf && b->rlimit >= b->buf && b->next_line >= b->buf &&
          b->next_line <= b->rlimit && *b->rlimit == '\n';
@@ -77,8 +79,8 @@ void file_change(cpp_reader *reader, const line_map_ordinary *map) {
   }
 }
 
-// GCC finds columns within string literals only in files without directives that set the line.  The markers in
-// the new text are in the places that they speak of.
+// GCC finds columns within string literals only in files without directives that set the line.  The
+// markers in the new text are in the places that they speak of.
 void line_change(cpp_reader *reader, const cpp_token *token, int parsing) {
   line_table->seen_line_directive = false;
   if (next_line_change) next_line_change(reader, token, parsing);

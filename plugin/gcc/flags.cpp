@@ -1,4 +1,5 @@
-// flags.cpp - the command line, as the tool gets it: what the driver and the options of others made of it.
+// flags.cpp - the command line, as the tool gets it: what the driver and the options of others made
+// of it.
 #include "plugin/gcc/gcc.h"
 
 #include "plugin/gcc/plugin.h"

@@ -1,6 +1,8 @@
-/* loader.c - libtcgcc.so: finds the plugin for the GCC that loads it, libtcgcc-N.so beside this file.
+/* loader.c - libtcgcc.so: finds the plugin for the GCC that loads it, libtcgcc-N.so beside this
+ * file.
  *
- * Structures and functions of GCC that are used here are the same in all of its versions that have plugins. */
+ * Structures and functions of GCC that are used here are the same in all of its versions that have
+ * plugins. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // plugin.cpp - libtcgcc-N.so: the entry of the plugin for GCC.
 //
-// When the main file is read, and before anything of it is lexed, the tool turns its text into what GCC
-// compiles instead.  All else (dependencies, __FILE__, -g, -S, standard input) is GCC's, unchanged.
+// When the main file is read, and before anything of it is lexed, the tool turns its text into what
+// GCC compiles instead.  All else (dependencies, __FILE__, -g, -S, standard input) is GCC's,
+// unchanged.
 #include "plugin/gcc/gcc.h"
 
 #include "plugin/gcc/plugin.h"
@@ -62,7 +63,8 @@ void start_unit(void *, void *) {
   if (!main_file(file) || !may_be_annotated(file)) return;
   if (pch_file) { // kernels would not be in it
     if (settings.remarks)
-      inform(UNKNOWN_LOCATION, "functions in a precompiled header are not compiled; define them in a source file");
+      inform(UNKNOWN_LOCATION,
+             "functions in a precompiled header are not compiled; define them in a source file");
     return;
   }
   tc_bytes request = {}, answer = {};
@@ -95,7 +97,8 @@ void finish_unit(void *, void *) {
 
 // ---- settings -----------------------------------------------------------------------------------
 
-// From the command line itself, for GCC does not hand on a value with = in it as a whole.  false: after an error.
+// From the command line itself, for GCC does not hand on a value with = in it as a whole.  false:
+// after an error.
 bool read_settings(const char *plugin) {
   const std::string prefix = std::string(plugin) + "-";
   for (unsigned i = 1; i < save_decoded_options_count; i++) {

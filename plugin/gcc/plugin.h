@@ -44,9 +44,10 @@ void watch_files();
 
 // ---- copy.cpp -----------------------------------------------------------------------------------
 
-// Copies of this process (fork), in the state in which the parser is about to begin, which go through the file in
-// its place: so flags, standard input, precompiled headers and headers of the command line are what they are for the
-// parser.  The request gets TC_REC_TOKENS and TC_REC_TYPES, but of a file that GCC cannot read to its end.
+// Copies of this process (fork), in the state in which the parser is about to begin, which go
+// through the file in its place: so flags, standard input, precompiled headers and headers of the
+// command line are what they are for the parser.  The request gets TC_REC_TOKENS and TC_REC_TYPES,
+// but of a file that GCC cannot read to its end.
 struct Parse {
   bool complete = false, errors = false;
   std::string messages; // that GCC has for the file as it is

@@ -1,7 +1,7 @@
 // tokens.cpp - the file as GCC's own preprocessor reads it.
 //
-// What a file means to GCC is known to GCC alone, and only when it reads the file: defaults, predefined
-// macros and conditions on the compiler decide.
+// What a file means to GCC is known to GCC alone, and only when it reads the file: defaults,
+// predefined macros and conditions on the compiler decide.
 #include "plugin/gcc/gcc.h"
 
 #include "driver/annotation.h"
@@ -86,22 +86,24 @@ bool is_system(location_t loc) {
   return tc_is_own_header(LOCATION_FILE(loc));
 }
 
-// Two places of a token that a macro made: `from` of what it is, `in` the definition.  They are the same but for
-// tokens of arguments.  What # and ## make of one is of its place in the definition.
+// Two places of a token that a macro made: `from` of what it is, `in` the definition.  They are the
+// same but for tokens of arguments.  What # and ## make of one is of its place in the definition.
 struct Made {
   const line_map_macro *macro; // null: it was written in a file
   location_t from, in;
 };
 
-// Whether the token of a definition is a parameter behind # or in front of ##.  libcpp says of what # makes that it comes
-// from the token that was read last, whichever that is, and of what ## makes that it comes from the left one.
+// Whether the token of a definition is a parameter behind # or in front of ##.  libcpp says of what
+// # makes that it comes from the token that was read last, whichever that is, and of what ## makes
+// that it comes from the left one.
 bool is_made_there(const line_map_macro *map, location_t in) {
   const cpp_hashnode *name = map->macro;
   if (!cpp_user_macro_p(name)) return false;
   const cpp_macro *macro = name->value.macro;
   if (macro->kind == cmk_assert || macro->kind == cmk_traditional) return false;
   for (unsigned i = 0; i < macro->count; i++)
-    if (macro->exp.tokens[i].src_loc == in) return macro->exp.tokens[i].flags & (STRINGIFY_ARG | PASTE_LEFT);
+    if (macro->exp.tokens[i].src_loc == in)
+      return macro->exp.tokens[i].flags & (STRINGIFY_ARG | PASTE_LEFT);
   return false;
 }
 
@@ -128,7 +130,8 @@ Origin origin_of(location_t loc) {
   return origin;
 }
 
-// The outermost macro in whose definition the token stands and that is GCC's or a system header's, or null.
+// The outermost macro in whose definition the token stands and that is GCC's or a system header's,
+// or null.
 const line_map_macro *system_macro(location_t loc) {
   const Made made = made_at(origin_of(loc).loc);
   if (!made.macro) return nullptr;

@@ -1,7 +1,7 @@
 // types.cpp - the types and constants of the file as GCC's own parser makes them.
 //
-// Equal tokens may mean other numbers: flags, pragmas and attributes that one compiler alone knows decide about
-// sizes, places of members, the type of 0.1 and the code of a character.
+// Equal tokens may mean other numbers: flags, pragmas and attributes that one compiler alone knows
+// decide about sizes, places of members, the type of 0.1 and the code of a character.
 #include "plugin/gcc/gcc.h"
 
 #include "plugin/gcc/plugin.h"

@@ -1,8 +1,9 @@
 // warnings.cpp - what GCC finds wrong while it parses is found in the text that the user wrote.
 //
-// A copy of this process parses that text to tell of its types (copy.cpp), and what it says meanwhile is what GCC says
-// without the plugin, word by word.  That is shown, and what the parse of the new text says is not: where calls stand
-// between statements GCC takes other things for unused, for jumped over, or for a declaration behind a statement.
+// A copy of this process parses that text to tell of its types (copy.cpp), and what it says
+// meanwhile is what GCC says without the plugin, word by word.  That is shown, and what the parse
+// of the new text says is not: where calls stand between statements GCC takes other things for
+// unused, for jumped over, or for a declaration behind a statement.
 #include "plugin/gcc/gcc.h"
 
 #include "plugin/gcc/plugin.h"

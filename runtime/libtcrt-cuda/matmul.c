@@ -40,28 +40,31 @@ typedef struct operand {
   uint8_t transposed;
 } operand;
 
-/* The matrices as they lie, if rows or columns are dense and batches evenly spaced (or repeated).
- */
+/* The elements from one matrix of x to the next, if that is the same step everywhere; 0: x has one
+ * for all of the batch. */
+static bool batch_step(const tc_tensor *x, const sizes *s, int64_t *step) {
+  int64_t expect = -1; /* what the next axis outwards must have */
+  for (int i = s->lead - 1; i >= 0; i--) {
+    const int at = i - s->lead + x->key.rank - 2;
+    if (s->batch[i] == 1) continue;
+    const int64_t own = at < 0 || x->dim[at] == 1 ? 0 : x->stride[at];
+    if (own < 0 || (expect >= 0 && own != expect)) return false;
+    if (expect < 0) *step = own;
+    expect = own * s->batch[i];
+  }
+  return true;
+}
+
+/* The matrices as they lie, if rows or columns are dense and batches evenly spaced (or repeated). */
 static bool in_place(const tc_tensor *x, const sizes *s, operand *q) {
-  int r = x->key.rank, lead = s->lead;
+  int r = x->key.rank;
   int64_t rows = x->dim[r - 2], cols = x->dim[r - 1];
   int64_t down = x->stride[r - 2], right = x->stride[r - 1];
   bool plain = (right == 1 || cols == 1) && (down >= cols || rows == 1);
   bool turned = (down == 1 || rows == 1) && (right >= rows || cols == 1);
   *q = (operand){.data = x->data, .transposed = !plain};
   q->ld = plain ? (rows == 1 || down < cols ? cols : down) : (cols == 1 ? rows : right);
-  if (!plain && !turned) return false;
-  int64_t expect = -1; /* the step that the next axis outwards must have */
-  for (int i = lead - 1; i >= 0; i--) {
-    int at = i - lead + r - 2;
-    if (s->batch[i] == 1) continue;
-    int64_t step = at < 0 || x->dim[at] == 1 ? 0 : x->stride[at];
-    if (expect >= 0 && step != expect) return false;
-    if (step < 0) return false;
-    if (expect < 0) q->step = step;
-    expect = step * s->batch[i];
-  }
-  return true;
+  return (plain || turned) && batch_step(x, s, &q->step);
 }
 
 static bool by_library(const tc_op_call *o, const sizes *s, const tc_tensor *a, const tc_tensor *b,

@@ -2,7 +2,8 @@
  *
  * Eager ops on a device bring their operands into one of these forms (dense, one common dtype, few
  * axes) and run the entry of that key; what has no form here is decomposed into ops that have.  The
- * list is derived from graph/ops/ops.def and graph/ops/api.def, so that a new elementwise op is in it.
+ * list is derived from graph/ops/ops.def and graph/ops/api.def, so that a new elementwise op is in
+ * it.
  *
  *   key                operands                              result
  *   exp.d.v            d[N]                                  [N]

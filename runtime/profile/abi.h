@@ -1,4 +1,5 @@
-/* abi.h - what objects that count the sizes of their calls (profile=generate) and libtcrt-profile agree on. */
+/* abi.h - what objects that count the sizes of their calls (profile=generate) and libtcrt-profile
+ * agree on. */
 #ifndef TC_PROFILE_ABI_H
 #define TC_PROFILE_ABI_H
 
@@ -17,8 +18,8 @@ typedef struct tcrt_sizes {
   uint32_t line, segment; /* of the function, and of the statements that the entry is for */
   uint32_t nsize;
   const char *const *size; /* names, as TC_SPECIALIZE has them */
-  /* [TCRT_SIZES_SLOTS] of {key; calls, those that a write took, those that are written; values [nsize]}.
-   * key 0: free, 1: being filled. */
+  /* [TCRT_SIZES_SLOTS] of {key; calls, those that a write took, those that are written; values
+   * [nsize]}.  key 0: free, 1: being filled. */
   uint64_t *slot;
   uint64_t others, others_taken, others_written; /* calls that found no slot */
 } tcrt_sizes;

@@ -1,8 +1,9 @@
 /* count.c - counts the sizes of calls in tables without locks.
  *
- * A table is an array of slots with open addressing.  A slot is claimed by one compare-and-swap, filled, and then
- * released by its key.  A thread that meets a slot that is being filled goes on to the next one: at worst the same sizes
- * have two slots, which are added up where they are written. */
+ * A table is an array of slots with open addressing.  A slot is claimed by one compare-and-swap,
+ * filled, and then released by its key.  A thread that meets a slot that is being filled goes on to
+ * the next one: at worst the same sizes have two slots, which are added up where they are
+ * written. */
 #include <string.h>
 
 #include "runtime/profile/count.h"
@@ -57,7 +58,7 @@ void tcrt_sizes_count(tcrt_sizes *s, const int64_t *value) {
   if (before % CLOCK == 0) tc_sizes_write_now_and_then();
 }
 
-/* ---- what is written ----------------------------------------------------------------------------- */
+/* ---- what is written ------------------------------------------------------------------------- */
 
 /* Each slot that is filled. */
 static void each(const tcrt_sizes *s, void (*act)(uint64_t *slot, void *arg), void *arg) {

@@ -1,8 +1,8 @@
 /* merge.c - profiles as files that several processes add to.
  *
- * A file is never changed: a new one is written beside it and takes its name, so that whoever is killed leaves the
- * old one or the new one, whole.  Processes take turns by a lock on the file that has the name; who got the lock of
- * one that lost it meanwhile begins again. */
+ * A file is never changed: a new one is written beside it and takes its name, so that whoever is
+ * killed leaves the old one or the new one, whole.  Processes take turns by a lock on the file that
+ * has the name; who got the lock of one that lost it meanwhile begins again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static outcome fail(char *why, const char *what) {
   return FAILED;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* All of the file, for free(); NULL: errno says why. */
 static char *read_all(int fd, size_t *n) {
@@ -55,7 +55,7 @@ static bool add_file(int fd, tc_profile *p, char *why) {
   return whole;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static bool put_all(int fd, const char *text, size_t n) {
   while (n) {
@@ -108,7 +108,7 @@ static bool copy(const tc_profile *from, tc_profile *to) {
   return !to->failed;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* There was none; another process may make it at the same time. */
 static outcome create(const char *path, const tc_profile *p, char *why) {

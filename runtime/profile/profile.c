@@ -77,9 +77,11 @@ void tc_profile_add(tc_profile *p, tc_profile_segment *s, const int64_t *value, 
   s->at[s->n++] = (tc_profile_calls){calls, copy};
 }
 
-void tc_profile_add_others(tc_profile_segment *s, uint64_t calls) { s->others = sum(s->others, calls); }
+void tc_profile_add_others(tc_profile_segment *s, uint64_t calls) {
+  s->others = sum(s->others, calls);
+}
 
-/* ---- order --------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static int by_frequency(const void *a, const void *b) {
   const tc_profile_calls *x = a, *y = b;

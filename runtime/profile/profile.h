@@ -8,8 +8,8 @@
  *   others 3                      calls with sizes that there was no room for
  *   end                           without it the file is truncated
  *
- * Profiles that stand one behind the other are one.  A ';' at the start of a line starts a comment.  In
- * quotes \" and \\ stand for these characters.  Counts saturate. */
+ * Profiles that stand one behind the other are one.  A ';' at the start of a line starts a comment.
+ * In quotes \" and \\ stand for these characters.  Counts saturate. */
 #ifndef TC_PROFILE_H
 #define TC_PROFILE_H
 
@@ -56,7 +56,8 @@ typedef struct tc_profile_place {
   const char *const *size;
 } tc_profile_place;
 
-/* Adds what the text says.  false: it is no whole profile; *line: where, *why: what is wrong there. */
+/* Adds what the text says.  false: it is no whole profile; *line: where, *why: what is wrong
+ * there. */
 bool tc_profile_read(tc_profile *p, const char *text, size_t n, uint32_t *line, const char **why);
 
 /* The segment, which is added where it is not there; NULL: out of memory. */
@@ -64,7 +65,8 @@ tc_profile_segment *tc_profile_find(tc_profile *p, const tc_profile_place *place
 
 /* Adds calls with these sizes, [nsize]. */
 void tc_profile_add(tc_profile *p, tc_profile_segment *s, const int64_t *value, uint64_t calls);
-void tc_profile_add_others(tc_profile_segment *s, uint64_t calls); /* with sizes that are not told */
+/* with sizes that are not told */
+void tc_profile_add_others(tc_profile_segment *s, uint64_t calls);
 
 void tc_profile_sort(tc_profile *p); /* calls of each segment: the most frequent first */
 

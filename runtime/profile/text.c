@@ -10,7 +10,7 @@
 static const char head[] = "tcompile profile ";
 enum { VERSION = 1, NAME = 4096 };
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_quoted(FILE *out, const char *s) {
   fputs(" \"", out);
@@ -60,7 +60,7 @@ char *tc_profile_text(tc_profile *p, size_t *n) {
   return NULL;
 }
 
-/* ---- reading: one line --------------------------------------------------------------------------- */
+/* ---- reading: one line ----------------------------------------------------------------------- */
 
 /* The rest of a line. */
 typedef struct words {
@@ -135,7 +135,7 @@ static bool take_size(words *w, char *out, int64_t *value) {
   return n && w->at++ < w->end && take_number(w, value);
 }
 
-/* ---- reading: a profile -------------------------------------------------------------------------- */
+/* ---- reading: a profile ---------------------------------------------------------------------- */
 
 typedef struct reader {
   tc_profile *p;

@@ -1,5 +1,5 @@
-/* units.c - objects that count, and when what they counted is written: at the first call, then at most once a
- * second while calls come, and when the object goes. */
+/* units.c - objects that count, and when what they counted is written: at the first call, then at
+ * most once a second while calls come, and when the object goes. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int64_t now(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* ---- paths --------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static const char *pattern_of(const tcrt_sizes_unit *unit) {
   const char *wish = getenv("TC_PROFILE");
@@ -51,7 +51,7 @@ static char *expand(const char *pattern) {
   return NULL;
 }
 
-/* ---- writing, under the lock --------------------------------------------------------------------- */
+/* ---- writing, under the lock ----------------------------------------------------------------- */
 
 static bool shares(const tcrt_sizes_unit *a, const tcrt_sizes_unit *b) {
   return !strcmp(pattern_of(a), pattern_of(b));
@@ -105,7 +105,7 @@ void tc_sizes_write_now_and_then(void) {
   pthread_mutex_unlock(&lock);
 }
 
-/* ---- units --------------------------------------------------------------------------------------- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 /* What a process counted before it forked is the parent's to write. */
 static void before_fork(void) { pthread_mutex_lock(&lock); }

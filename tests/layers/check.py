@@ -21,8 +21,9 @@ CALLS = ("graph", "autodiff", "batching", "lower", "backends")  # not what is te
 RECURSIVE = {  # files that call each other because what they make is made of each other: they count as one
     # a value is loaded from an address, whose terms are values; a value may be a reduction, whose operand is one
     "lower/nest": ("value.c", "element.c", "reduce.c", "piece.c"),
-    # a size has its normal form by what is known of it, and known is what holds of normal forms and quotients
-    "graph/dim": ("dim.c", "div.c", "know.c"),
+    # a size has its normal form by what is known of it, and known is what holds of normal forms and quotients; a symbol
+    # that is named again has the bounds that are assumed of it
+    "graph/dim": ("dim.c", "div.c", "know.c", "assume.c"),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 IGNORED = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)

@@ -1,4 +1,5 @@
-/* tc-backends - lists the backends that `backend=NAME` finds: those of this build, and shared objects. */
+/* tc-backends - lists the backends that `backend=NAME` finds: those of this build, and shared
+ * objects. */
 #include <stdio.h>
 #include <string.h>
 

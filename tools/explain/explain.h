@@ -44,7 +44,8 @@ typedef struct explain_rows {
 /* The table of backends/explain_rows.h. */
 explain_kind explain_kind_of(tc_explain_row kind);
 
-/* What the program calls the size `name` (n bytes) of row i or of one that it belongs to; NULL: that. */
+/* What the program calls the size `name` (n bytes) of row i or of one that it belongs to; NULL:
+ * that. */
 const char *explain_written(const explain_rows *rows, size_t i, const char *name, size_t n);
 
 /* Cuts text (which is changed, and lives as long as the rows).  false: *error, and *line of the
@@ -53,7 +54,8 @@ bool explain_parse(tc_buf *text, explain_rows *rows, const char **error, size_t 
 
 /* ---- sizes.c --------------------------------------------------------------------------------- */
 
-/* Sizes given by the user, NAME=VALUE with a name as in TC_SHAPE or of a member (b->H=8), and the names that the files have. */
+/* Sizes given by the user, NAME=VALUE with a name as in TC_SHAPE or of a member (b->H=8), and the
+ * names that the files have. */
 typedef struct explain_sizes {
   int n;
   char **at;
@@ -62,7 +64,8 @@ typedef struct explain_sizes {
 } explain_sizes;
 
 size_t explain_word(const char *s); /* length of the name or number at s */
-/* Is text, NAME=..., about the size `name` (n bytes), which the program calls `written` (or NULL)? */
+/* Is text, NAME=..., about the size `name` (n bytes), which the program calls `written` (or
+ * NULL)? */
 bool explain_names(const char *text, const char *name, size_t n, const char *written);
 bool explain_is_size(const char *s); /* NAME=VALUE, with a value that sizes can have */
 void explain_meet_sizes(const explain_rows *rows, explain_sizes *sizes);

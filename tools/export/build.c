@@ -90,7 +90,8 @@ static bool ends(const char *s, const char *with) {
   return n >= m && !strcmp(s + n - m, with);
 }
 
-/* Of the linker alone: libraries and objects, and where they are.  (A folder may be the word behind -L.) */
+/* Of the linker alone: libraries and objects, and where they are.  (A folder may be the word behind
+ * -L.) */
 static bool links(const export_request *r, size_t i) {
   const char *flag = r->flags.at[i], *before = i ? r->flags.at[i - 1] : "";
   return begins(flag, "-l") || begins(flag, "-L") || begins(flag, "-Wl,") || ends(flag, ".o") ||

@@ -1,5 +1,6 @@
-/* export.h - inside of tc-export: arguments -> an object -> its function, from the rows of backends/explain_rows.h -> texts ->
- * a module, an archive, a manifest.  All strings live as long as the request. */
+/* export.h - inside of tc-export: arguments -> an object -> its function, from the rows of
+ * backends/explain_rows.h -> texts -> a module, an archive, a manifest.  All strings live as long
+ * as the request. */
 #ifndef TC_TOOL_EXPORT_H
 #define TC_TOOL_EXPORT_H
 
@@ -32,7 +33,8 @@ const char *export_base(const char *path); /* behind the last slash */
 bool export_read(const char *path, tc_buf *out);
 bool export_write(const char *path, const void *bytes, size_t n);
 bool export_exists(const char *path);
-/* Copies to a file beside `to`, and moves that: whoever reads `to` sees the old file or the new one. */
+/* Copies to a file beside `to`, and moves that: whoever reads `to` sees the old file or the new
+ * one. */
 bool export_place(const char *from, const char *to);
 bool export_begin_folder(export_request *r);
 void export_end_folder(const export_request *r);
@@ -54,8 +56,8 @@ typedef struct export_function {
   const char *result; /* the type of its only result, where it is known; or NULL */
 } export_function;
 
-/* Reads the function's rows out of the object.  false after telling what is wrong: there is no such function,
- * it cannot be declared anew.  Warns where its body is all there is. */
+/* Reads the function's rows out of the object.  false after telling what is wrong: there is no such
+ * function, it cannot be declared anew.  Warns where its body is all there is. */
 bool export_find(const export_request *r, const char *object, explain_rows *rows, tc_buf *text,
                  export_function *f);
 
@@ -77,7 +79,8 @@ typedef struct export_weights {
   const char *sizes; /* of TC_SHAPE that they fix, "H=256, K=10" */
 } export_weights;
 
-/* Checks each against the TC_SHAPE of its parameter and the others', marks the parameter as bound. */
+/* Checks each against the TC_SHAPE of its parameter and the others', marks the parameter as
+ * bound. */
 bool export_bind(const export_request *r, export_function *f, export_weights *w);
 
 /* ---- text.c ---------------------------------------------------------------------------------- */
@@ -85,14 +88,12 @@ bool export_bind(const export_request *r, export_function *f, export_weights *w)
 /* NAME.h */
 void export_header(const export_request *r, const export_function *f, const export_weights *w,
                    tc_buf *out);
-/* C of the module itself: the exported function around the one of the object (by the name EXPORT_BODY), weights, and what
- * the loader reads. */
+/* C of the module itself: the exported function around the one of the object (by the name
+ * EXPORT_BODY), weights, and what the loader reads. */
 void export_glue(const export_request *r, const export_function *f, const export_weights *w,
                  tc_buf *out);
 #define EXPORT_BODY "tc_exported_body"
 #define EXPORT_MARK "made by tc-export" /* in the header */
-/* What the module says of a parameter: "x f32[B,784]". */
-const char *export_operand_text(const export_request *r, const export_parameter *p);
 /* Of result i, the returned one first; NULL behind the last. */
 const char *export_result_text(const export_request *r, const export_function *f, int i);
 
@@ -106,7 +107,8 @@ bool export_link(const export_request *r, const export_function *f, const char *
 
 /* ---- place.c: what comes out ----------------------------------------------------------------- */
 
-/* Whether the names are free, or have files that tc-export made: model.h is a likely name of another beside model.c. */
+/* Whether the names are free, or have files that tc-export made: model.h is a likely name of
+ * another beside model.c. */
 bool export_may_place(const export_request *r);
 /* The header and the glue, in the folder. */
 bool export_texts(const export_request *r, const export_function *f, const export_weights *w,

@@ -16,7 +16,8 @@ static const char *type_of(const export_request *r, const export_parameter *p) {
   return export_text(r, "%.*s", (int)(n > name ? n - name - 1 : n), p->declaration);
 }
 
-const char *export_operand_text(const export_request *r, const export_parameter *p) {
+/* What the module says of a parameter: "x f32[B,784]". */
+static const char *operand_text(const export_request *r, const export_parameter *p) {
   const char *what = is_kind(p, "tensor") ? p->shape : type_of(r, p);
   return export_text(r, "%s%s%s", p->name, *what ? " " : "", what);
 }
@@ -77,7 +78,7 @@ static void put_documentation(const export_request *r, const export_function *f,
                                      : "links with libtcrt");
   for (size_t i = 0; i < f->parameter.n; ++i)
     if (!f->parameter.at[i].tensor)
-      tc_putf(out, " *   %s\n", export_operand_text(r, &f->parameter.at[i]));
+      tc_putf(out, " *   %s\n", operand_text(r, &f->parameter.at[i]));
   const char *result;
   for (int i = 0; (result = export_result_text(r, f, i)); ++i)
     tc_putf(out, " *   %s %s\n", strncmp(result, "return ", 7) ? "stores" : "returns",
@@ -220,7 +221,7 @@ static const char numbers[] =
 
 /* Takes number k of the operands to a variable of its type. */
 static void put_number(const export_request *r, const export_parameter *p, int k, tc_buf *out) {
-  const char *type = type_of(r, p), *text = export_operand_text(r, p);
+  const char *type = type_of(r, p), *text = operand_text(r, p);
   if (is_kind(p, "float")) {
     tc_putf(out, "  double v%d;\n  if (!tc_real(in[%d], \"%s\", &v%d)) return false;\n", k, k, text,
             k);
@@ -289,7 +290,7 @@ static void put_table(const export_request *r, const export_function *f, tc_buf 
   tc_put(out, "static const char *const tc_operands[] = {");
   for (size_t i = 0; i < f->parameter.n; ++i)
     if (!f->parameter.at[i].tensor && !is_kind(&f->parameter.at[i], "result"))
-      tc_putf(out, "\"%s\", ", export_operand_text(r, &f->parameter.at[i]));
+      tc_putf(out, "\"%s\", ", operand_text(r, &f->parameter.at[i]));
   tc_put(out, "0};\nstatic const char *const tc_results[] = {");
   for (int i = 0; (result = export_result_text(r, f, i)); ++i) tc_putf(out, "\"%s\", ", result);
   tc_putf(out, "0};\nstatic const tcrt_export tc_functions[] = {{\"%s\", tc_operands, tc_results, ",

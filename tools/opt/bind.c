@@ -1,4 +1,5 @@
-/* bind.c - operands against the parameters of a graph: dtypes, ranks, sizes, and what was assumed of them. */
+/* bind.c - operands against the parameters of a graph: dtypes, ranks, sizes, and what was assumed
+ * of them. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -65,7 +66,8 @@ static bool bind_input(binding *b, uint32_t number, uint32_t index) {
       return refuse_type(b, number, in);
   for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
     const tc_sym *s = tc_dims_sym(dims, i);
-    if (s->axis >= 0 && s->axis < in->type.rank && s->input == (int32_t)index) b->v->size[i] = tc_size(t, s->axis);
+    if (s->axis >= 0 && s->axis < in->type.rank && s->input == (int32_t)index)
+      b->v->size[i] = tc_size(t, s->axis);
   }
   b->v->input[index] = b->operand[number];
   return true;

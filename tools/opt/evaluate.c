@@ -1,4 +1,5 @@
-/* evaluate.c - the nodes of a graph as eager operations, in order; each result is freed behind its last reader. */
+/* evaluate.c - the nodes of a graph as eager operations, in order; each result is freed behind its
+ * last reader. */
 #include <stdlib.h>
 #include <string.h>
 

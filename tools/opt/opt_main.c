@@ -1,5 +1,5 @@
-/* tc-opt - the compiler without a C frontend: reads a graph in text form, prints C.  The name of the
- * graph becomes the entry's symbol. */
+/* tc-opt - the compiler without a C frontend: reads a graph in text form, prints C.  The name of
+ * the graph becomes the entry's symbol. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tools/tcompile/invocation.h"
+#include "tools/tcompile/paths.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
@@ -14,13 +15,6 @@ namespace {
 using llvm::StringRef;
 namespace json = llvm::json;
 namespace path = llvm::sys::path;
-
-std::string absolute(StringRef folder, StringRef name) {
-  llvm::SmallString<256> whole(name);
-  llvm::sys::fs::make_absolute(folder, whole);
-  path::remove_dots(whole, /*remove_dot_dot=*/true);
-  return std::string(whole);
-}
 
 // The words of a command line as a shell takes them, with those of response files.
 std::vector<std::string> words_of(const json::Object &entry, StringRef directory) {

@@ -14,8 +14,8 @@ struct Command {
   std::vector<std::string> flags; // without the compiler, the file, and what it writes
 };
 
-// Reads the file, or the one in the folder.  Commands of C and C++ files, without those that are there twice.  What is
-// wrong with it, or "".
+// Reads the file, or the one in the folder.  Commands of C and C++ files, without those that are
+// there twice.  What is wrong with it, or "".
 std::string read_database(const std::string &path, std::vector<Command> &commands);
 
 } // namespace tc

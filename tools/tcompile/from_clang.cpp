@@ -1,13 +1,6 @@
 // from_clang.cpp - see invocation.h.
+#include "tools/tcompile/driver_options.h"
 #include "tools/tcompile/invocation.h"
-
-#include "llvm/Option/ArgList.h"
-#include "llvm/Option/OptTable.h"
-#if __has_include("clang/Options/Options.h")
-#include "clang/Options/Options.h"
-#else
-#include "clang/Driver/Options.h"
-#endif
 
 namespace tc {
 
@@ -63,7 +56,8 @@ static void write_nothing(CompilerInvocation &invocation) {
   frontend.ShowStats = false;
 }
 
-// Warnings that this Clang alone knows are no errors; those of ours become some where they are shown.
+// Warnings that this Clang alone knows are no errors; those of ours become some where they are
+// shown.
 static void warn_alone(DiagnosticOptions &options) {
   llvm::erase_if(options.Warnings, [](StringRef name) { return name.starts_with("error"); });
   options.PedanticErrors = false;

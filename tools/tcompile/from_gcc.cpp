@@ -64,8 +64,8 @@ static const char *const prefixes[] = {"-std=",
                                        "-fgnuc-version=",
                                        "-masm="};
 
-// Machine features that both compilers know by the same name, which decide what the intrinsics' headers
-// declare.
+// Machine features that both compilers know by the same name, which decide what the intrinsics'
+// headers declare.
 static bool is_feature(StringRef flag) {
   if (!flag.consume_front("-m")) return false;
   for (const char *prefix : {"sse", "ssse", "avx", "fma", "bmi", "f16c", "popcnt", "lzcnt", "movbe",

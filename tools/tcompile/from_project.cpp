@@ -1,13 +1,6 @@
 // from_project.cpp - see invocation.h.
+#include "tools/tcompile/driver_options.h"
 #include "tools/tcompile/invocation.h"
-
-#include "llvm/Option/ArgList.h"
-#include "llvm/Option/OptTable.h"
-#if __has_include("clang/Options/Options.h")
-#include "clang/Options/Options.h"
-#else
-#include "clang/Driver/Options.h"
-#endif
 
 namespace tc {
 

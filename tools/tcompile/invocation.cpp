@@ -6,7 +6,8 @@ namespace tc {
 using namespace clang;
 using llvm::StringRef;
 
-// What decides where the driver looks for headers: the clang whose libraries this program is made of.
+// What decides where the driver looks for headers: the clang whose libraries this program is made
+// of.
 static const char driver[] = TC_CLANG_PROGRAM;
 
 std::string builtin_headers() {

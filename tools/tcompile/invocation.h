@@ -21,12 +21,14 @@ std::shared_ptr<clang::CompilerInvocation> from_clang(const std::vector<std::str
                                                       const std::string &file,
                                                       clang::DiagnosticConsumer *diagnostics);
 
-// Of GCC's flags those that change what a file says or what its code has to share with the kernels', as
-// Clang spells them, and that the compiler is GCC.  Headers of GCC's own become Clang's, where these are installed.
+// Of GCC's flags those that change what a file says or what its code has to share with the
+// kernels', as Clang spells them, and that the compiler is GCC.  Headers of GCC's own become
+// Clang's, where these are installed.
 std::vector<std::string> from_gcc(const std::vector<std::string> &flags);
 
-// Of the flags that a project's own compiler gets, GCC or some Clang, those that Clang's driver knows, without what
-// names outputs.  Warnings are for that compiler to give, but for those about annotated functions.
+// Of the flags that a project's own compiler gets, GCC or some Clang, those that Clang's driver
+// knows, without what names outputs.  Warnings are for that compiler to give, but for those about
+// annotated functions.
 std::vector<std::string> from_project(const std::vector<std::string> &flags);
 
 // The folder of the headers that belong to the compiler, or "".

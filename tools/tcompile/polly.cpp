@@ -1,5 +1,5 @@
-// polly.cpp - Clang's code generator, as Debian builds it, asks Polly to take part.  Kernels have their loops as
-// they are to be.
+// polly.cpp - Clang's code generator, as Debian builds it, asks Polly to take part.  Kernels have
+// their loops as they are to be.
 #include "llvm/Passes/PassPlugin.h"
 
 llvm::PassPluginLibraryInfo getPollyPluginInfo() {

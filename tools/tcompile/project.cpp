@@ -1,5 +1,5 @@
-// project.cpp - see project.h.  A process for each file: Clang's libraries know one current folder a process, and
-// a file that they crash on is one file.
+// project.cpp - see project.h.  A process for each file: Clang's libraries know one current folder
+// a process, and a file that they crash on is one file.
 #include "tools/tcompile/project.h"
 
 #include <sys/mman.h>
@@ -14,6 +14,7 @@
 #include <set>
 
 #include "tools/tcompile/database.h"
+#include "tools/tcompile/paths.h"
 #include "tools/tcompile/task.h"
 
 #include "llvm/Support/Threading.h"
@@ -24,13 +25,6 @@ namespace {
 using llvm::StringRef;
 namespace json = llvm::json;
 namespace path = llvm::sys::path;
-
-std::string absolute(StringRef name) {
-  llvm::SmallString<256> whole(name);
-  llvm::sys::fs::make_absolute(whole);
-  path::remove_dots(whole, /*remove_dot_dot=*/true);
-  return std::string(whole);
-}
 
 // The folder that all files are in.
 std::string common_folder(const std::vector<Command> &commands) {

@@ -1,5 +1,6 @@
-// relocate.cpp - see relocate.h.  The headers that get copies are those with new texts, and whatever includes one of
-// them: the least set that contains the former and is closed under "is included by".
+// relocate.cpp - see relocate.h.  The headers that get copies are those with new texts, and
+// whatever includes one of them: the least set that contains the former and is closed under "is
+// included by".
 #include "tools/tcompile/relocate.h"
 
 #include <map>
@@ -7,19 +8,13 @@
 
 #include "driver/annotation.h"
 #include "graph/support/support.h"
+#include "tools/tcompile/paths.h"
 
 namespace tc {
 namespace {
 
 using llvm::StringRef;
 namespace path = llvm::sys::path;
-
-std::string absolute(StringRef name) {
-  llvm::SmallString<256> whole(name);
-  llvm::sys::fs::make_absolute(whole);
-  path::remove_dots(whole, /*remove_dot_dot=*/true);
-  return std::string(whole);
-}
 
 std::string in_folder(StringRef folder, StringRef name) {
   llvm::SmallString<256> whole(folder);
@@ -153,7 +148,8 @@ void Relocation::keep_neighbour(const Move &move, StringRef text, StringRef name
     edits[offset] = {static_cast<unsigned>(name.size()) + 2, quoted(move.to, real_path(beside))};
 }
 
-// Directives of parts that Clang skipped, which another compiler may read; and questions for headers.
+// Directives of parts that Clang skipped, which another compiler may read; and questions for
+// headers.
 void Relocation::keep_neighbours(const Move &move, StringRef text, Edits &edits) {
   size_t at = 0;
   for (tc_inclusion next; tc_next_inclusion(text.data(), text.size(), &at, &next);)
@@ -179,7 +175,8 @@ static std::string marker(StringRef name, bool system) {
 // How many bytes of UTF-8's mark a text begins with, which stands nowhere else.
 static size_t byte_order_mark(StringRef text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }
 
-// The head of a guard for a header with #pragma once, which some compilers (tcc) go by the spelling of names for.
+// The head of a guard for a header with #pragma once, which some compilers (tcc) go by the spelling
+// of names for.
 static std::string once(StringRef text, StringRef place) {
   if (!text.contains("pragma once")) return "";
   const std::string macro = "TC_ONCE_" + llvm::utohexstr(tc_hash(place.data(), place.size(), 0));

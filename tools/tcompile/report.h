@@ -12,8 +12,9 @@ namespace tc {
 
 // Collects messages:
 //   {"severity", "file", "line", "column", "message", "option", "ranges", "fixits", "notes"}
-// with severity error, warning, remark or note; without a place there are no file, line and column.  Ranges
-// are {"line", "column", "endLine", "endColumn"}, the end one behind the last byte; fixits have "text" as well.
+// with severity error, warning, remark or note; without a place there are no file, line and column.
+// Ranges are {"line", "column", "endLine", "endColumn"}, the end one behind the last byte; fixits
+// have "text" as well.
 class Recorder : public clang::DiagnosticConsumer {
 public:
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
@@ -25,8 +26,9 @@ private:
   llvm::json::Array messages;
 };
 
-// {"name", "file", "line", "status", "segments", "kernels", "reasons"} of each function that is marked, from the rows
-// of backends/explain.h; status: compiled, partly (some statements stay), eager (all do).  kernels: distinct ones.
+// {"name", "file", "line", "status", "segments", "kernels", "reasons"} of each function that is
+// marked, from the rows of backends/explain.h; status: compiled, partly (some statements stay),
+// eager (all do).  kernels: distinct ones.
 llvm::json::Array functions_of(const std::string &explanation, size_t &kernels);
 
 // Bytes that are no UTF-8 become replacement characters.

@@ -80,7 +80,8 @@ Request read_request() {
 }
 
 bool optimises_at_link(const std::vector<std::string> &flags) {
-  return llvm::any_of(flags, [](StringRef flag) { return flag == "-flto" || flag.starts_with("-flto="); });
+  return llvm::any_of(flags,
+                      [](StringRef flag) { return flag == "-flto" || flag.starts_with("-flto="); });
 }
 
 } // namespace

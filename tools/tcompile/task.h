@@ -25,7 +25,8 @@ struct Outcome {
 // Errors leave files as they were.
 Outcome perform(Task &task);
 
-// {"file", "status", "outputs", "kernels", "functions", "diagnostics"}; status: failed, skipped, translated.
+// {"file", "status", "outputs", "kernels", "functions", "diagnostics"}; status: failed, skipped,
+// translated.
 llvm::json::Object to_json(const std::string &input, Outcome &&outcome);
 
 // {"version", "files"} to standard output.

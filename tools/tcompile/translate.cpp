@@ -14,14 +14,17 @@ using llvm::StringRef;
 
 namespace {
 
-// As the plugin's in plugin.cpp: before the file is entered its new text is there, which is then parsed
-// for what Clang has to say about it.
+// As the plugin's in plugin.cpp: before the file is entered its new text is there, which is then
+// parsed for what Clang has to say about it.
 class Action : public ASTFrontendAction {
 public:
   Action(const Source &source, Translation &result)
-      : source(source),
-        result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu, source.tokens, source.types,
-                              apart(), source.code == Code::Joinable, source.headers} {}
+      : source(source), result(result), other{source.of_clang ? Dialect::Clang : Dialect::Gnu,
+                                              source.tokens,
+                                              source.types,
+                                              apart(),
+                                              source.code == Code::Joinable,
+                                              source.headers} {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
     result.annotated = may_be_annotated(ci);

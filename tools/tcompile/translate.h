@@ -11,8 +11,8 @@
 
 namespace tc {
 
-// Where the code goes: into the text, such that link-time optimisation can join it with that of other files or not, or
-// into a file of its own.
+// Where the code goes: into the text, such that link-time optimisation can join it with that of
+// other files or not, or into a file of its own.
 enum class Code { InText, Joinable, Object, Assembly };
 
 struct Source {
@@ -39,8 +39,8 @@ struct Translation {
   std::string explanation;           // rows of backends/explain.h
 };
 
-// Parses the file as Clang does with these flags.  Messages go to `diagnostics`; null: to standard error, as
-// Clang prints them.  false: errors.
+// Parses the file as Clang does with these flags.  Messages go to `diagnostics`; null: to standard
+// error, as Clang prints them.  false: errors.
 bool translate(const Source &source, clang::DiagnosticConsumer *diagnostics, Translation &result);
 
 // Code generators; before anything else.

@@ -41,7 +41,8 @@ bool tune_emit(const tune_problem *x, tune_candidate *c) {
   return ok && !symbol.failed;
 }
 
-static bool write_texts(const tune_problem *x, tune_candidate *const *list, size_t n, const char *path) {
+static bool write_texts(const tune_problem *x, tune_candidate *const *list, size_t n,
+                        const char *path) {
   tc_buf bare = {0}, all = {0};
   for (size_t i = 0; i < n; ++i)
     if (i != 1 && (list[i]->state == TUNE_OPEN || i == 0)) tc_put(&bare, list[i]->code.text.text);
@@ -49,8 +50,8 @@ static bool write_texts(const tune_problem *x, tune_candidate *const *list, size
   /* the functions are hidden */
   for (size_t i = 0; i < n; ++i)
     if (i != 1 && (list[i]->state == TUNE_OPEN || i == 0))
-      tc_putf(&all, "__attribute__((visibility(\"default\"))) void *const tune_%s = (void *)%s;\n", list[i]->symbol,
-              list[i]->symbol);
+      tc_putf(&all, "__attribute__((visibility(\"default\"))) void *const tune_%s = (void *)%s;\n",
+              list[i]->symbol, list[i]->symbol);
   ok = ok && !all.failed;
   FILE *f = ok ? fopen(path, "w") : NULL;
   ok = f && fwrite(all.text, 1, all.len, f) == all.len;
@@ -65,7 +66,9 @@ static bool run(char **argument) {
   int status;
   posix_spawn_file_actions_t files;
   if (posix_spawn_file_actions_init(&files)) return false;
-  int error = getenv("TC_TUNE_SHOW") ? 0 : posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+  int error = getenv("TC_TUNE_SHOW")
+                  ? 0
+                  : posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
   if (!error) error = posix_spawnp(&pid, argument[0], &files, NULL, argument, environ);
   posix_spawn_file_actions_destroy(&files);
   if (error) return false;
@@ -74,19 +77,25 @@ static bool run(char **argument) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool compile(const tune_problem *x, const tune_candidate *planned, const char *from, const char *to) {
+static bool compile(const tune_problem *x, const tune_candidate *planned, const char *from,
+                    const char *to) {
   TC_VEC(char *) a = {0};
   char level[32];
-  static const char *const common[] = {"-O3", "-w", "-fPIC", "-shared", "-std=gnu17", "-ffp-contract=on", "-fomit-frame-pointer"};
+  static const char *const common[] = {
+      "-O3", "-w", "-fPIC", "-shared", "-std=gnu17", "-ffp-contract=on", "-fomit-frame-pointer"};
   const int at = level_of(x, planned);
   snprintf(level, sizeof level, "-DTC_LEVEL=%s", tc_isa_name[at]);
   bool ok = tc_push(&a, (char *)x->compiler) && tc_push(&a, level);
-  for (size_t i = 0; i < sizeof common / sizeof *common; ++i) ok = ok && tc_push(&a, (char *)common[i]);
+  for (size_t i = 0; i < sizeof common / sizeof *common; ++i)
+    ok = ok && tc_push(&a, (char *)common[i]);
 #if defined(__x86_64__)
-  for (int i = 0; i < 4 && level_flags[at][i]; ++i) ok = ok && tc_push(&a, (char *)level_flags[at][i]);
+  for (int i = 0; i < 4 && level_flags[at][i]; ++i)
+    ok = ok && tc_push(&a, (char *)level_flags[at][i]);
 #endif
-  for (size_t i = 0; i < x->nmacro; ++i) ok = ok && tc_push(&a, (char *)x->macro[i]); /* "-DNAME=N" */
-  ok = ok && tc_push(&a, (char *)from) && tc_push(&a, (char *)"-o") && tc_push(&a, (char *)to) && tc_push(&a, (char *)NULL);
+  /* "-DNAME=N" */
+  for (size_t i = 0; i < x->nmacro; ++i) ok = ok && tc_push(&a, (char *)x->macro[i]);
+  ok = ok && tc_push(&a, (char *)from) && tc_push(&a, (char *)"-o") && tc_push(&a, (char *)to) &&
+       tc_push(&a, (char *)NULL);
   ok = ok && run(a.at);
   free(a.at);
   return ok;
@@ -96,13 +105,15 @@ static bool compile(const tune_problem *x, const tune_candidate *planned, const 
 bool tune_build(const tune_problem *x, tune_candidate *const *list, size_t n, const char *path) {
   tc_buf source = {0};
   tc_putf(&source, "%s.c", path);
-  bool ok = !source.failed && write_texts(x, list, n, source.text) && compile(x, list[0], source.text, path);
+  bool ok = !source.failed && write_texts(x, list, n, source.text) &&
+            compile(x, list[0], source.text, path);
   for (size_t i = 2; !ok && i < n; ++i) {
     tune_candidate *pair[] = {list[0], list[i]};
     if (list[i]->state == TUNE_OPEN &&
         !(write_texts(x, pair, 2, source.text) && compile(x, list[0], source.text, path)))
       list[i]->state = TUNE_REFUSED;
-    if (i + 1 == n) ok = write_texts(x, list, n, source.text) && compile(x, list[0], source.text, path);
+    if (i + 1 == n)
+      ok = write_texts(x, list, n, source.text) && compile(x, list[0], source.text, path);
   }
   tc_buf_free(&source);
   return ok;

@@ -1,7 +1,7 @@
 /* measure.c - runs candidates in a process of their own.
  *
- * What becomes of them stands in memory that both processes have: where the child ends or makes no progress, the one that
- * ran is out, and another child goes on with the rest. */
+ * What becomes of them stands in memory that both processes have: where the child ends or makes no
+ * progress, the one that ran is out, and another child goes on with the rest. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,8 @@ enum {
   SAMPLES = 3 /* of a timed run, of which the shortest counts: what else the machine does comes in bursts */
 };
 static const double sample_seconds = 150e-6; /* that a sample takes at least, by repetition */
-static const double hang_seconds = 4;        /* without progress, beside what the planned schedule takes */
+/* without progress, beside what the planned schedule takes */
+static const double hang_seconds = 4;
 
 typedef int kernel_fn(void *const *buf, const int64_t *sym, const void *scalar);
 
@@ -87,11 +88,13 @@ static double timed(child *c, size_t i) {
   return shortest;
 }
 
-/* Operands that the planned schedule runs on: indices that are not out of range, and numbers that it has results for. */
+/* Operands that the planned schedule runs on: indices that are not out of range, and numbers that
+ * it has results for. */
 static bool make_operands(child *c) {
   double low = -0.5;
   for (int64_t range = 1 << 16; range; range /= 4) {
-    if (!tune_operands_make(c->x, &c->list[0]->code, tcrt_max_threads(), low, range, &c->o)) return false;
+    if (!tune_operands_make(c->x, &c->list[0]->code, tcrt_max_threads(), low, range, &c->o))
+      return false;
     const double start = tc_tuning_now();
     if (!c->run[0](c->o.buf, c->o.sym, c->o.scalar)) {
       c->at->planned = tc_tuning_now() - start;
@@ -193,7 +196,8 @@ static bool run_all(child *c) {
   }
   c->repeat = 1;
   choose_repeat(c);
-  while (c->rounds < c->x->rounds && (c->rounds < LEAST_ROUNDS || tc_tuning_now() < c->x->end)) measure_round(c);
+  while (c->rounds < c->x->rounds && (c->rounds < LEAST_ROUNDS || tc_tuning_now() < c->x->end))
+    measure_round(c);
   for (size_t i = 0; i < c->n; ++i) sum_up(c, i);
   const tune_times *self = &c->at->times[1];
   c->at->noise = (self->ratio > 1 ? self->ratio - 1 : 1 - self->ratio) + self->noise;
@@ -208,8 +212,8 @@ static void *find(void *library, const tune_candidate *c) {
   return found;
 }
 
-_Noreturn static void be_child(const tune_problem *x, tune_candidate *const *list, size_t n, const char *path,
-                               board *at) {
+_Noreturn static void be_child(const tune_problem *x, tune_candidate *const *list, size_t n,
+                               const char *path, board *at) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   child c = {.x = x, .list = list, .n = n, .at = at};
@@ -237,7 +241,8 @@ static void spin(void *busy, int part, int parts) {
   (void)part, (void)parts;
   const double start = tc_tuning_now(), own = own_time(), seconds = 30e-3;
   while (tc_tuning_now() < start + seconds) continue;
-  if (own_time() - own < 0.9 * (tc_tuning_now() - start)) __atomic_store_n((int *)busy, 1, __ATOMIC_RELAXED);
+  if (own_time() - own < 0.9 * (tc_tuning_now() - start))
+    __atomic_store_n((int *)busy, 1, __ATOMIC_RELAXED);
 }
 
 bool tune_machine_is_idle(void) {
@@ -281,7 +286,8 @@ static bool watch(pid_t pid, const board *at) {
   }
 }
 
-static bool run_children(const tune_problem *x, tune_candidate *const *list, size_t n, const char *path, board *at) {
+static bool run_children(const tune_problem *x, tune_candidate *const *list, size_t n,
+                         const char *path, board *at) {
   while (!at->done) {
     for (size_t i = 0; i < n; ++i)
       if (at->states[i] == TUNE_MEASURED) at->states[i] = TUNE_OPEN;
@@ -298,7 +304,8 @@ static bool run_children(const tune_problem *x, tune_candidate *const *list, siz
   return true;
 }
 
-bool tune_measure(tune_problem *x, tune_candidate *const *list, size_t n, const char *path, double *noise) {
+bool tune_measure(tune_problem *x, tune_candidate *const *list, size_t n, const char *path,
+                  double *noise) {
   board *at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return false;
   for (size_t i = 0; i < n; ++i) at->states[i] = i < 2 ? TUNE_OPEN : list[i]->state;

@@ -9,7 +9,9 @@ enum { LINE = 64, PAGE = 4096 };
 
 static tc_dims *dims_of(const tune_problem *x) { return tc_graph_dims(x->p->graph); }
 
-static const tc_buffer *buffer_of(const tune_problem *x, uint32_t i) { return &x->p->buffer[x->k->buffer[i]]; }
+static const tc_buffer *buffer_of(const tune_problem *x, uint32_t i) {
+  return &x->p->buffer[x->k->buffer[i]];
+}
 
 /* Xorshift. */
 static uint32_t next(uint64_t *state) {
@@ -52,11 +54,13 @@ static bool reads(const tc_kernel *k, uint32_t buffer) {
 }
 
 /* Pages of its own, with room for a vector behind the end, as arrays of the runtime have. */
-static bool make_array(const tune_problem *x, uint32_t i, int threads, double low, int64_t range, tune_operands *o) {
+static bool make_array(const tune_problem *x, uint32_t i, int threads, double low, int64_t range,
+                       tune_operands *o) {
   const tc_buffer *b = buffer_of(x, i);
   const size_t size = tc_dtype_bytes(b->dtype);
   int64_t numel, base;
-  if (!tc_dim_eval(dims_of(x), b->numel, x->sym, &numel) || !tc_dim_eval(dims_of(x), x->k->base[i], x->sym, &base))
+  if (!tc_dim_eval(dims_of(x), b->numel, x->sym, &numel) ||
+      !tc_dim_eval(dims_of(x), x->k->base[i], x->sym, &base))
     return false;
   size_t bytes = (size_t)numel * size;
   if (tc_buffer_of_thread(b)) bytes = (size_t)threads * ((bytes + LINE - 1) / LINE * LINE);
@@ -80,13 +84,14 @@ static bool take_scalars(const tune_problem *x, const tc_kernel_text *code, tune
     const uint32_t s = code->scalar[i];
     const int64_t one = 1;
     o->scalar[i] = s < own ? 0.75 : x->p->constant[s - own];
-    if (s < own && tc_graph_scalar_at(x->p->graph, s)->dtype == TC_I64) memcpy(&o->scalar[i], &one, sizeof one);
+    if (s < own && tc_graph_scalar_at(x->p->graph, s)->dtype == TC_I64)
+      memcpy(&o->scalar[i], &one, sizeof one);
   }
   return true;
 }
 
-bool tune_operands_make(const tune_problem *x, const tc_kernel_text *code, int threads, double low, int64_t range,
-                        tune_operands *o) {
+bool tune_operands_make(const tune_problem *x, const tc_kernel_text *code, int threads, double low,
+                        int64_t range, tune_operands *o) {
   const uint32_t n = x->k->nbuffer;
   *o = (tune_operands){.n = n,
                        .buf = calloc(n + 1u, sizeof *o->buf),
@@ -111,7 +116,8 @@ void tune_operands_free(tune_operands *o) {
     if (o->memory) free(o->memory[i]);
     if (o->fresh) free(o->fresh[i]);
   }
-  free(o->buf), free(o->memory), free(o->fresh), free(o->bytes), free(o->written), free(o->sym), free(o->scalar);
+  free(o->buf), free(o->memory), free(o->fresh), free(o->bytes), free(o->written), free(o->sym),
+      free(o->scalar);
   *o = (tune_operands){0};
 }
 
@@ -158,14 +164,16 @@ static bool agree(tc_dtype d, const char *x, const char *y, size_t bytes) {
 
 bool tune_operands_agree(const tune_problem *x, const tune_operands *o, char *const *other) {
   for (uint32_t i = 0; i < o->n; ++i)
-    if (o->written[i] && !agree(buffer_of(x, i)->dtype, other[i], o->memory[i], o->bytes[i])) return false;
+    if (o->written[i] && !agree(buffer_of(x, i)->dtype, other[i], o->memory[i], o->bytes[i]))
+      return false;
   return true;
 }
 
 bool tune_operands_have_nan(const tune_problem *x, const tune_operands *o) {
   for (uint32_t i = 0; i < o->n; ++i) {
     const tc_dtype d = buffer_of(x, i)->dtype;
-    for (size_t k = 0; o->written[i] && tc_dtype_is_float(d) && k < o->bytes[i]; k += tc_dtype_bytes(d))
+    for (size_t k = 0; o->written[i] && tc_dtype_is_float(d) && k < o->bytes[i];
+         k += tc_dtype_bytes(d))
       if (isnan(get(d, o->memory[i] + k))) return true;
   }
   return false;

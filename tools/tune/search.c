@@ -1,5 +1,6 @@
-/* search.c - coordinate descent from the planned schedule: all neighbours are measured, then those of the fastest, until
- * none gains or the time is over.  In the end the fastest is measured once more, against what chance has chosen. */
+/* search.c - coordinate descent from the planned schedule: all neighbours are measured, then those
+ * of the fastest, until none gains or the time is over.  In the end the fastest is measured once
+ * more, against what chance has chosen. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static bool add(search *s, const tc_schedule *schedule, const char *change) {
   tc_buf all = {0};
   tc_putf(&all, "%s%s%s", before, *before ? "; " : "", change);
   c.change = all.text;
-  const bool ok = c.text && c.change && tune_emit(s->x, &c) && tc_push(&s->out->tried, (tune_candidate){0});
+  const bool ok =
+      c.text && c.change && tune_emit(s->x, &c) && tc_push(&s->out->tried, (tune_candidate){0});
   s->failed = !ok;
   if (!ok) return false;
   --s->out->tried.n;
@@ -67,7 +69,8 @@ static bool add_neighbours(search *s) {
   x->k->schedule = s->out->tried.at[s->at].schedule;
   for (uint32_t n = 0; variant && n < x->k->nnest; ++n)
     variant[n] = tc_schedule_running(x->p, x->k, n, x->sym, x->lanes);
-  const bool ok = variant && tc_schedule_each_neighbour(x->b->schedule, x->p, x->k, variant, add_neighbour, s);
+  const bool ok =
+      variant && tc_schedule_each_neighbour(x->b->schedule, x->p, x->k, variant, add_neighbour, s);
   x->k->schedule = planned;
   free(variant);
   return ok;
@@ -82,7 +85,8 @@ static bool measure(search *s, tune_candidate **list, size_t n, int rounds) {
   s->x->rounds = tune_plants("fast") ? 5 : rounds;
   bool ok = !path.failed && tune_build(s->x, list, n, path.text);
   if (!ok) fprintf(stderr, "tc-tune: %s does not compile the kernel\n", s->x->compiler);
-  else if (!(ok = tune_measure(s->x, list, n, path.text, &noise))) fprintf(stderr, "tc-tune: the kernel does not run\n");
+  else if (!(ok = tune_measure(s->x, list, n, path.text, &noise)))
+    fprintf(stderr, "tc-tune: the kernel does not run\n");
   s->out->noise = noise;
   tc_buf_free(&path);
   return ok;

@@ -48,27 +48,30 @@ static bool complain(const char *what, const char *why) {
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
-static const char *const state_text[] = {"not run",  "",      "the same",    "the compiler refuses it",
-                                         "crashed", "hangs", "other results"};
+static const char *const state_text[] = {
+    "not run", "", "the same", "the compiler refuses it", "crashed", "hangs", "other results"};
 
 static int by_ratio(const void *a, const void *b) {
   const tune_candidate *x = *(tune_candidate *const *)a, *y = *(tune_candidate *const *)b;
-  if (x->state != y->state) return x->state == TUNE_MEASURED ? -1 : y->state == TUNE_MEASURED ? 1 : 0;
+  if (x->state != y->state)
+    return x->state == TUNE_MEASURED ? -1 : y->state == TUNE_MEASURED ? 1 : 0;
   return x->times.ratio < y->times.ratio ? -1 : x->times.ratio > y->times.ratio;
 }
 
 static void print_candidate(const tune_candidate *c) {
   if (c->state == TUNE_SAME) return;
   if (c->state == TUNE_MEASURED)
-    printf("  %10.2f us  %5.2f +- %.2f  %s\n", c->times.us, c->times.ratio, c->times.noise, c->change);
+    printf("  %10.2f us  %5.2f +- %.2f  %s\n", c->times.us, c->times.ratio, c->times.noise,
+           c->change);
   else printf("  %13s  %13s  %s: %s\n", "", "", c->change, state_text[c->state]);
 }
 
 static void print_result(const char *kernel, const tune_result *r) {
   TC_VEC(const tune_candidate *) order = {0};
   const tune_candidate *best = &r->tried.at[r->best];
-  printf("%s: planned %.2f us, noise %.1f %%, %zu candidates%s\n", kernel, r->tried.at[0].times.us, 100 * r->noise,
-         r->tried.n - 1, r->idle ? "" : "; the machine is busy, and threads stay as planned");
+  printf("%s: planned %.2f us, noise %.1f %%, %zu candidates%s\n", kernel, r->tried.at[0].times.us,
+         100 * r->noise, r->tried.n - 1,
+         r->idle ? "" : "; the machine is busy, and threads stay as planned");
   for (size_t i = 1; i < r->tried.n; ++i)
     if (!tc_push(&order, (const tune_candidate *)&r->tried.at[i])) break;
   if (order.n) qsort(order.at, order.n, sizeof *order.at, by_ratio);
@@ -80,7 +83,8 @@ static void print_result(const char *kernel, const tune_result *r) {
 
 /* The lines of the kernel alone. */
 static const char *body_of(const char *schedule) {
-  for (int line = 0; line < 2 && schedule; ++line) schedule = strchr(schedule, '\n') ? strchr(schedule, '\n') + 1 : NULL;
+  for (int line = 0; line < 2 && schedule; ++line)
+    schedule = strchr(schedule, '\n') ? strchr(schedule, '\n') + 1 : NULL;
   return schedule ? schedule : "";
 }
 
@@ -88,7 +92,8 @@ static bool save(const request *r, const char *kernel, const char *key, const tu
   const tune_candidate *planned = &found->tried.at[0], *best = &found->tried.at[found->best];
   tc_buf machine = {0}, why = {0};
   tc_tuning_put_machine(r->levels, &machine);
-  tc_tuning_entry e = {.key = key, .kernel = kernel, .machine = machine.text, .planned = planned->times.us};
+  tc_tuning_entry e = {
+      .key = key, .kernel = kernel, .machine = machine.text, .planned = planned->times.us};
   if (found->best) {
     e.planned = best->times.us / best->times.ratio;
     e.taken = best->times.us, e.change = best->change, e.schedule = body_of(best->text);
@@ -105,17 +110,27 @@ static bool save(const request *r, const char *kernel, const char *key, const tu
 static int64_t lanes_at(int level) { return level == TC_ISA_V2 ? 4 : level == TC_ISA_V3 ? 8 : 16; }
 
 /* Kernel i of p, which is planned. */
-static bool tune(request *r, const tc_backend *b, const tc_program *p, uint32_t i, const int64_t *sym) {
+static bool tune(request *r, const tc_backend *b, const tc_program *p, uint32_t i,
+                 const int64_t *sym) {
   tc_program alone;
   tune_result found;
   tc_buf key = {0};
   const char *name = r->name ? r->name : p->kernel[i].name;
   const bool fixed = tc_tuning_is_fixed(p, i);
-  bool ok = tc_kernel_alone(p, i, tc_tuning_nests(p, i), &alone) && tc_tuning_put_key(b, p, i, fixed ? NULL : sym, &key);
+  bool ok = tc_kernel_alone(p, i, tc_tuning_nests(p, i), &alone) &&
+            tc_tuning_put_key(b, p, i, fixed ? NULL : sym, &key);
   if (!ok) return complain(name, NULL);
   const int level = tc_tuning_level(r->levels);
-  tune_problem x = {.b = b, .p = &alone, .k = alone.kernel, .sym = sym, .level = level, .lanes = lanes_at(level),
-                    .compiler = r->compiler, .macro = r->macro.at, .nmacro = r->macro.n, .end = tc_tuning_now() + r->seconds};
+  tune_problem x = {.b = b,
+                    .p = &alone,
+                    .k = alone.kernel,
+                    .sym = sym,
+                    .level = level,
+                    .lanes = lanes_at(level),
+                    .compiler = r->compiler,
+                    .macro = r->macro.at,
+                    .nmacro = r->macro.n,
+                    .end = tc_tuning_now() + r->seconds};
   ok = tune_search(&x, &found);
   if (ok && !r->quiet) print_result(name, &found);
   if (ok) ok = tc_push(&r->loss, found.best ? 1 / found.tried.at[found.best].times.ratio - 1 : 0);
@@ -125,7 +140,8 @@ static bool tune(request *r, const tc_backend *b, const tc_program *p, uint32_t 
   return ok;
 }
 
-static bool tune_program(request *r, const tc_backend *b, tc_program *p, const char *symbol, const int64_t *sym) {
+static bool tune_program(request *r, const tc_backend *b, tc_program *p, const char *symbol,
+                         const int64_t *sym) {
   const tc_setting schedule = {"schedule", r->schedule};
   tc_buf why = {0};
   bool ok = tc_program_verify(p, (char[256]){0}, 256) && b->plan(p);
@@ -133,7 +149,8 @@ static bool tune_program(request *r, const tc_backend *b, tc_program *p, const c
   if (!ok) complain(r->schedule ? r->schedule : symbol, why.text);
   tc_buf_free(&why);
   for (uint32_t i = 0; ok && i < p->nkernel; ++i)
-    if (tc_tuning_nests(p, i) && (!r->kernel || !strcmp(r->kernel, p->kernel[i].name))) ok = tune(r, b, p, i, sym);
+    if (tc_tuning_nests(p, i) && (!r->kernel || !strcmp(r->kernel, p->kernel[i].name)))
+      ok = tune(r, b, p, i, sym);
   return ok;
 }
 
@@ -156,7 +173,8 @@ static void set_pitches(tc_graph *g, int64_t *sym) {
   }
 }
 
-/* [symbols]; NULL after saying which is missing.  The kernel of --program may depend on none of them. */
+/* [symbols]; NULL after saying which is missing.  The kernel of --program may depend on none of
+ * them. */
 static int64_t *sizes_of(const request *r, tc_graph *g) {
   tc_dims *dims = tc_graph_dims(g);
   const uint32_t n = tc_dims_sym_count(dims);
@@ -231,7 +249,8 @@ static bool read_levels(const char *list, uint32_t *levels) {
   for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
     int i = 0;
     const size_t n = strcspn(at, ",");
-    while (i < TC_ISA_COUNT && (strlen(tc_isa_name[i]) != n || strncmp(at, tc_isa_name[i], n) != 0)) ++i;
+    while (i < TC_ISA_COUNT && (strlen(tc_isa_name[i]) != n || strncmp(at, tc_isa_name[i], n) != 0))
+      ++i;
     if (i == TC_ISA_COUNT) return false;
     *levels |= 1u << i;
   }
@@ -242,7 +261,8 @@ static bool parse(const char *text, request *r) {
   const char *value;
   if (takes(text, "--kernel=", &r->kernel) || takes(text, "--database=", &r->database) ||
       takes(text, "--compiler=", &r->compiler) || takes(text, "--schedule=", &r->schedule) ||
-      takes(text, "--program=", &r->program) || takes(text, "--name=", &r->name) || takes(text, "--key=", &r->key))
+      takes(text, "--program=", &r->program) || takes(text, "--name=", &r->name) ||
+      takes(text, "--key=", &r->key))
     return true;
   if (takes(text, "--seconds=", &value)) return (r->seconds = strtod(value, NULL)) > 0;
   if (takes(text, "--isa=", &value)) return read_levels(value, &r->levels);
@@ -277,7 +297,8 @@ int main(int argc, char **argv) {
   request r = {.compiler = TC_TUNE_COMPILER, .seconds = 10};
   bool ok = true;
   for (int i = 1; ok && i < argc; ++i)
-    if (!(ok = parse(argv[i], &r))) fprintf(stderr, "tc-tune: '%s' is not understood\n%s", argv[i], usage);
+    if (!(ok = parse(argv[i], &r)))
+      fprintf(stderr, "tc-tune: '%s' is not understood\n%s", argv[i], usage);
   if (ok && !r.path.n == !r.program) ok = false, fputs(usage, stderr);
   if (!ok) return 2;
   if (r.program) ok = tune_path(&r, r.program);

@@ -88,7 +88,8 @@ static void free_results(tc_tensor **out) {
   for (int i = 0; i < bench.what->results; i++) tc_free(out[i]);
 }
 
-/* Runs set 0 and copies the results, and behind them the operands that are written, into `to`; taken over. */
+/* Runs set 0 and copies the results, and behind them the operands that are written, into `to`;
+ * taken over. */
 EXPORT const char *bench_save(int n, struct DLManagedTensor *const *to) {
   tc_clear_error();
   bench.next = 0;

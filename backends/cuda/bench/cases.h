@@ -1,5 +1,5 @@
-/* cases.h - what `tools/bench gpu` measures beyond the families of bench/cpu/cases.h: some of their names end in
- * "_recorded", for mode=reduce-overhead. */
+/* cases.h - what `tools/bench gpu` measures beyond the families of bench/cpu/cases.h: some of their
+ * names end in "_recorded", for mode=reduce-overhead. */
 #ifndef TC_BENCH_GPU_CASES_H
 #define TC_BENCH_GPU_CASES_H
 

@@ -1,6 +1,6 @@
-/* fill.c - a tile of an operand on its way to shared memory: an array as it is by 16-byte copies in the background or,
- * where it is not aligned, in smaller parts by way of registers; any other value is computed and stored where the copy
- * would have put it.  Outside of the operand are zeros. */
+/* fill.c - a tile of an operand on its way to shared memory: an array as it is by 16-byte copies in
+ * the background or, where it is not aligned, in smaller parts by way of registers; any other value
+ * is computed and stored where the copy would have put it.  Outside of the operand are zeros. */
 #include "backends/cuda/gemm/matmul.h"
 
 #include <stdio.h>
@@ -9,20 +9,23 @@
 static bool is_deep(const tc_cuda_fill *f) { return f->o->along == f->deep.axis; }
 
 static void put_sides(tc_cuda_product *x, const tc_cuda_fill *f) {
-  tc_print_line(&x->s, "constexpr int width = %s, rows = %s;", is_deep(f) ? f->deep.count : f->outer.count,
+  tc_print_line(&x->s, "constexpr int width = %s, rows = %s;",
+                is_deep(f) ? f->deep.count : f->outer.count,
                 is_deep(f) ? f->outer.count : f->deep.count);
 }
 
-/* Item `number` of the thread, `step` neighbours along the operand's own axis: `near` and `far` in the tile, the axes'
- * numbers, and whether they are inside. */
-static void put_item(tc_cuda_product *x, const tc_cuda_fill *f, const char *number, const char *step) {
+/* Item `number` of the thread, `step` neighbours along the operand's own axis: `near` and `far` in
+ * the tile, the axes' numbers, and whether they are inside. */
+static void put_item(tc_cuda_product *x, const tc_cuda_fill *f, const char *number,
+                     const char *step) {
   const bool deep = is_deep(f);
   const char *outer = x->text[f->outer.axis], *k = x->text[f->deep.axis];
   tc_print_line(&x->s, "const int item = ((int)threadIdx.x + %s * THREADS) * %s;", number, step);
   tc_print_line(&x->s, "const int near = item %% width, far = item / width;");
-  tc_print_line(&x->s, "const tc_int %s = %s + %s, %s = %s + %s;", outer, f->outer.from, deep ? "far" : "near", k,
-                f->deep.from, deep ? "near" : "far");
-  tc_print_line(&x->s, "const bool live = %s < %s && %s < %s;", outer, f->outer.end, k, f->deep.end);
+  tc_print_line(&x->s, "const tc_int %s = %s + %s, %s = %s + %s;", outer, f->outer.from,
+                deep ? "far" : "near", k, f->deep.from, deep ? "near" : "far");
+  tc_print_line(&x->s, "const bool live = %s < %s && %s < %s;", outer, f->outer.end, k,
+                f->deep.end);
 }
 
 /* `live` of the operand's own guard too, made of places: the name of what says so. */
@@ -37,8 +40,8 @@ static const char *put_guard(tc_cuda_product *x, const tc_cuda_fill *f) {
 /* Opens the loop over the tile. */
 static void open_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *step) {
   put_sides(x, f);
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (THREADS * %s); ++e) {", f->deep.count, f->outer.count,
-                step);
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (THREADS * %s); ++e) {",
+                f->deep.count, f->outer.count, step);
   x->s.indent += 2;
   put_item(x, f, "e", step);
 }
@@ -50,7 +53,9 @@ static void close_fill(tc_cuda_product *x) {
 
 /* ---- copies in the background ---------------------------------------------------------------- */
 
-static const tc_cuda_span *span_along(const tc_cuda_fill *f) { return is_deep(f) ? &f->deep : &f->outer; }
+static const tc_cuda_span *span_along(const tc_cuda_fill *f) {
+  return is_deep(f) ? &f->deep : &f->outer;
+}
 
 /* May the operand's own axis end within a copy? */
 static bool is_partial(const tc_cuda_product *x, const tc_cuda_fill *f) {
@@ -59,7 +64,9 @@ static bool is_partial(const tc_cuda_product *x, const tc_cuda_fill *f) {
 
 /* `some`: how many elements are copied, of those from `at` on, where the copy is live. */
 static void put_count(tc_cuda_product *x, const tc_cuda_fill *f, const char *at) {
-  if (is_partial(x, f)) tc_print_line(&x->s, "const int some = (int)TC_MIN((tc_int)8, %s - (%s));", span_along(f)->end, at);
+  if (is_partial(x, f))
+    tc_print_line(&x->s, "const int some = (int)TC_MIN((tc_int)8, %s - (%s));", span_along(f)->end,
+                  at);
   else tc_print_line(&x->s, "constexpr int some = 8;");
 }
 
@@ -83,7 +90,8 @@ static uint32_t deep_axes(const tc_cuda_product *x, const tc_cuda_fill *f) {
 }
 
 /* What of an address changes along the deep axis alone, or the rest of it. */
-static void put_half(tc_cuda_product *x, const tc_cuda_fill *f, const tc_address *a, bool deep, tc_buf *out) {
+static void put_half(tc_cuda_product *x, const tc_cuda_fill *f, const tc_address *a, bool deep,
+                     tc_buf *out) {
   tc_address half = *a;
   const uint32_t axes = deep_axes(x, f);
   if (deep) half.offset = tc_dim_const(0);
@@ -112,7 +120,8 @@ static uint32_t next_place(const tc_cuda_product *x, const tc_cuda_fill *f, uint
   return i <= guard.id ? i : 0;
 }
 
-static void put_begun(tc_cuda_product *x, const tc_cuda_fill *f, const char *name, uint32_t number, const tc_address *a) {
+static void put_begun(tc_cuda_product *x, const tc_cuda_fill *f, const char *name, uint32_t number,
+                      const tc_address *a) {
   tc_buf at = {0};
   put_half(x, f, a, false, &at);
   tc_print_line(&x->s, "%c_%s%u[e] = tc_kept(%s);", f->name, name, number, at.text ? at.text : "0");
@@ -123,21 +132,25 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   const char c = f->name, *outer = x->text[f->outer.axis];
   if (!f->o->plain) return;
-  tc_print_line(&x->s, "constexpr int %c_items = %c_lanes == 8 ? %s * %s / (THREADS * 8) : 1;", c, c, f->deep.count, f->outer.count);
+  tc_print_line(&x->s, "constexpr int %c_items = %c_lanes == 8 ? %s * %s / (THREADS * 8) : 1;", c,
+                c, f->deep.count, f->outer.count);
   tc_print_line(&x->s, "tc_int %c_at%u[%c_items];", c, e->buffer, c);
-  for (uint32_t i = 0; (i = next_place(x, f, i));) tc_print_line(&x->s, "tc_int %c_place%u[%c_items];", c, i, c);
+  for (uint32_t i = 0; (i = next_place(x, f, i));)
+    tc_print_line(&x->s, "tc_int %c_place%u[%c_items];", c, i, c);
   tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %c_items; ++e) {", c);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * 8;");
   if (is_deep(f)) tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item / %s, %s - 1);", outer, f->outer.from, f->deep.count, f->outer.end);
   else tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item %% %s, (%s - 1) / 8 * 8);", outer, f->outer.from, f->outer.count, f->outer.end);
   put_begun(x, f, "at", e->buffer, &e->address);
-  for (uint32_t i = 0; (i = next_place(x, f, i));) put_begun(x, f, "place", i, &x->k->expr[i].address);
+  for (uint32_t i = 0; (i = next_place(x, f, i));)
+    put_begun(x, f, "place", i, &x->k->expr[i].address);
   close_fill(x);
 }
 
 /* What changes along the deep axis of an address or a place. */
-static void put_deep(tc_cuda_product *x, const tc_cuda_fill *f, const char *name, uint32_t number, const tc_address *a) {
+static void put_deep(tc_cuda_product *x, const tc_cuda_fill *f, const char *name, uint32_t number,
+                     const tc_address *a) {
   tc_buf at = {0};
   put_half(x, f, a, true, &at);
   tc_print_line(&x->s, "const tc_int %s%u = %s;", name, number, at.text ? at.text : "0");
@@ -151,7 +164,8 @@ static void put_point(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_line(&x->s, "const tc_int %s = %s + %s;", k, f->deep.from, is_deep(f) ? "near" : "far");
   tc_print_line(&x->s, "const bool live = %s < %s;", k, f->deep.end);
   put_deep(x, f, "at", e->buffer, &e->address);
-  for (uint32_t i = 0; (i = next_place(x, f, i));) put_deep(x, f, "place", i, &x->k->expr[i].address);
+  for (uint32_t i = 0; (i = next_place(x, f, i));)
+    put_deep(x, f, "place", i, &x->k->expr[i].address);
 }
 
 /* Those of a point beyond the outer axis are the last ones inside. */
@@ -175,7 +189,8 @@ static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   if (!is_deep(f)) put_point(x, f);
   uint8_t *outer = tc_print_enter(&x->s);
   for (uint32_t i = 0; (i = next_place(x, f, i));) {
-    tc_print_line(&x->s, "const tc_ui64 v%u = tc_set_i64(%c_place%u[e] + place%u);", i, f->name, i, i);
+    tc_print_line(&x->s, "const tc_ui64 v%u = tc_set_i64(%c_place%u[e] + place%u);", i, f->name, i,
+                  i);
     x->s.printed[i] = 1;
   }
   const char *live = put_guard(x, f);
@@ -198,12 +213,13 @@ static void put_values(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_cuda_put_part(x, f->o, (int)f->o->plan.width);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part);", type, type, f->name);
+  tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part);", type,
+                type, f->name);
   close_fill(x);
 }
 
-/* Parts of an array as it is that are too small for copies in the background: some of a thread's are loaded before the
- * first is stored.  What is outside loads the array's first element. */
+/* Parts of an array as it is that are too small for copies in the background: some of a thread's
+ * are loaded before the first is stored.  What is outside loads the array's first element. */
 static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   const char *type = tc_print_storage(x->mm->operand);
@@ -221,10 +237,13 @@ static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
     put_item(x, f, "(chunk + e)", "L");
     uint8_t *outer = tc_print_enter(&x->s);
     const char *live = put_guard(x, f);
-    if (!stores) tc_print_line(&x->s, "part[e] = tc_hold<L>(b%u + (%s ? %s : 0));", e->buffer, live, at.text ? at.text : "0");
+    if (!stores)
+      tc_print_line(&x->s, "part[e] = tc_hold<L>(b%u + (%s ? %s : 0));", e->buffer, live,
+                    at.text ? at.text : "0");
     else {
       tc_print_line(&x->s, "if (!%s) part[e] = {};", live);
-      tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part[e]);", type, f->name);
+      tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part[e]);",
+                    type, f->name);
     }
     tc_print_leave(&x->s, outer);
     close_fill(x);
@@ -233,7 +252,8 @@ static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_buf_free(&at);
 }
 
-static void put_fill(tc_cuda_product *x, const tc_cuda_fill *f, void (*copies)(tc_cuda_product *, const tc_cuda_fill *)) {
+static void put_fill(tc_cuda_product *x, const tc_cuda_fill *f,
+                     void (*copies)(tc_cuda_product *, const tc_cuda_fill *)) {
   if (!f->o->plain) {
     put_values(x, f);
     return;
@@ -251,4 +271,6 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_fill *f, void (*copies)(t
 
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_fill(x, f, put_copies); }
 
-void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_fill(x, f, put_begun_copies); }
+void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
+  put_fill(x, f, put_begun_copies);
+}

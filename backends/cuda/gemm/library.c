@@ -1,7 +1,7 @@
 /* library.c - matrix products that cuBLASLt can take: plain operands, rows or columns of which are
  * neighbours in memory.  It leaves the product where the result goes, with a bias where that
- * is all of the epilogue; any other epilogue is a flat nest over that array, in place.  Where results overwrite
- * operands, there is an array for the product beside them. */
+ * is all of the epilogue; any other epilogue is a flat nest over that array, in place.  Where
+ * results overwrite operands, there is an array for the product beside them. */
 #include "backends/cuda/nest/nest.h"
 #include "backends/cuda/schedule/product.h"
 
@@ -98,7 +98,9 @@ static bool may_hold(const library *x, uint32_t buffer) {
 static bool describe_result(library *x) {
   for (uint32_t i = 0; i < x->mm->epilogue.naction; ++i) {
     const tc_action *a = &x->mm->epilogue.action[i];
-    if (a->kind != TC_ACT_STORE || a->guard.id || tc_print_reads(x->k, a->buffer) || !may_hold(x, a->buffer)) continue;
+    if (a->kind != TC_ACT_STORE || a->guard.id || tc_print_reads(x->k, a->buffer) ||
+        !may_hold(x, a->buffer))
+      continue;
     if (!describe(x, &a->address, a->buffer, x->m, x->n, &x->c) || x->c.transposed) continue;
     match_epilogue(x, a->value);
     return true;
@@ -211,7 +213,8 @@ static void put_call(const library *x, tc_buf *out) {
   put_dim(x, "step_b", x->b.step, out);
   put_dim(x, "step_c", x->c.step, out);
   tc_putf(out, "\n      .dtype = %s, .transposed_a = %d, .transposed_b = %d%s%s};\n",
-          code[x->mm->operand], x->a.transposed, x->b.transposed, tc_cuda_kernel_schedule_of(x->k)->tf32 ? ", .tf32 = 1" : "",
+          code[x->mm->operand], x->a.transposed, x->b.transposed,
+          tc_cuda_kernel_schedule_of(x->k)->tf32 ? ", .tf32 = 1" : "",
           is_wide(x) ? ", .wide_c = 1" : "");
 }
 

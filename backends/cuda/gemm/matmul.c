@@ -32,7 +32,7 @@ void tc_cuda_put_batches(tc_cuda_product *x) {
   }
 }
 
-void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out) {
+static void put_batch_count(const tc_cuda_product *x, tc_buf *out) {
   tc_put(out, "1");
   for (int i = 0; i < x->mm->nbatch; ++i) {
     tc_put(out, " * (");
@@ -43,7 +43,7 @@ void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out) {
 
 void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad) {
   tc_buf batches = {0};
-  tc_cuda_put_batch_count(x, &batches);
+  put_batch_count(x, &batches);
   put_extent(x, "m_end", x->m);
   put_extent(x, "n_end", x->n);
   put_extent(x, "k_end", x->kk);
@@ -62,8 +62,8 @@ void tc_cuda_close_tiles(tc_cuda_product *x) {
   tc_print_line(&x->s, "}");
 }
 
-void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of, int number, int threads,
-                          int blocks, const char *arguments, tc_buf *out) {
+void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
+                          int number, int threads, int blocks, const char *arguments, tc_buf *out) {
   tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d, %d) @NAME@_%d(\n    ", threads,
           blocks, number);
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
@@ -140,7 +140,9 @@ static bool open_product(tc_cuda_product *x, const tc_kernel *k, const tc_progra
 }
 
 /* A of a chain. */
-static bool is_nowhere(const tc_mm_loop *mm, int operand) { return operand == TC_CUDA_A && tc_mm_is_chain(mm); }
+static bool is_nowhere(const tc_mm_loop *mm, int operand) {
+  return operand == TC_CUDA_A && tc_mm_is_chain(mm);
+}
 
 /* Operands and epilogue as the schedule says. */
 static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
@@ -179,7 +181,8 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   const bool apart = t->unaligned_results && t->unaligned_results(x, o);
   for (int i = 0; i < tc_cuda_operands(x->mm); ++i) {
     if (is_nowhere(x->mm, i)) continue;
-    tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, apart && i == TC_CUDA_EPILOGUE ? &results : &conditions);
+    tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan,
+                        apart && i == TC_CUDA_EPILOGUE ? &results : &conditions);
     tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   }
   tc_putf(&text, "  const int vectorized = 1%s;\n", conditions.text ? conditions.text : "");
@@ -189,7 +192,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_put(&text, ", n = ");
   extent(x, x->n, &text);
   tc_put(&text, ", batches = ");
-  tc_cuda_put_batch_count(x, &text);
+  put_batch_count(x, &text);
   tc_put(&text, ";\n");
   t->launch(x, o, &text);
   tc_put(&text,
@@ -208,8 +211,8 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
 }
 
 /* A body and what it declares, as it stands in a function template; nothing, if it is empty. */
-static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o, void (*body)(tc_cuda_product *, const tc_cuda_operand *),
-                           tc_buf *out) {
+static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o,
+                           void (*body)(tc_cuda_product *, const tc_cuda_operand *), tc_buf *out) {
   const bool checks = tc_print_checks(x->k);
   tc_buf text = {0};
   x->s.out = &text;
@@ -232,14 +235,16 @@ static const tc_cuda_template *template_of(const tc_cuda_product *x) {
 }
 
 /* Device and host text; false: out of memory. */
-static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *device, tc_buf *host, uint32_t *functions) {
+static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *device, tc_buf *host,
+                        uint32_t *functions) {
   tc_buf body = {0}, general = {0}, all = {0}, library = {0};
   const tc_cuda_template *t = template_of(x);
   bool failed = false;
   put_whole_body(x, o, t->body, &body);
   put_whole_body(x, o, t->general, &general);
   tc_putf(&all, "%s%s", body.text ? body.text : "", general.text ? general.text : "");
-  const tc_cuda_bodies b = {body.text ? body.text : "", general.text ? general.text : "", all.text ? all.text : ""};
+  const tc_cuda_bodies b = {body.text ? body.text : "", general.text ? general.text : "",
+                            all.text ? all.text : ""};
   tc_print_fused(x->k, x->p, device);
   tc_cuda_put_approximate_math(x->k, true, device);
   *functions = t->put(x, o, &b, device);
@@ -258,7 +263,8 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
                         uint32_t *functions) {
   tc_cuda_product x;
   tc_cuda_operand o[TC_CUDA_OPERANDS];
-  const bool ok = open_product(&x, k, p) && open_operands(&x, o) && put_product(&x, o, device, host, functions);
+  const bool ok =
+      open_product(&x, k, p) && open_operands(&x, o) && put_product(&x, o, device, host, functions);
   for (int i = 0; i < x.s.naxis; ++i) tc_buf_free(&x.part[i]);
   free(x.s.depends);
   free(x.s.printed);

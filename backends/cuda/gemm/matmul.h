@@ -1,6 +1,6 @@
 /* matmul.h - a matrix product on its way to CUDA C: what its templates share.  simt.c: every
- * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores; chain_mma.c, chain_simt.c: the same of chains
- * of products. */
+ * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores; chain_mma.c,
+ * chain_simt.c: the same of chains of products. */
 #ifndef TC_CUDA_MATMUL_H
 #define TC_CUDA_MATMUL_H
 
@@ -23,7 +23,8 @@ typedef struct tc_cuda_product {
 /* A tile in shared memory (tc_place): what runs along an axis of an operand. */
 typedef struct tc_cuda_span {
   int axis;
-  const char *from, *end, *count; /* C: the first, the end of the axis, how many; all are of tc_int, `count` constant */
+  /* C: the first, the end of the axis, how many; all are of tc_int, `count` constant */
+  const char *from, *end, *count;
 } tc_cuda_span;
 typedef struct tc_cuda_fill {
   const tc_cuda_operand *o;
@@ -32,18 +33,20 @@ typedef struct tc_cuda_fill {
   const char *what; /* of pieces: for the text's reader */
 } tc_cuda_fill;
 
-/* fill.c: in front of the loop over the deep axis, what of each copy's address and guard does not change in it.  Points
- * outside of the outer axis are the last ones inside then, for nobody asks for the results there. */
+/* fill.c: in front of the loop over the deep axis, what of each copy's address and guard does not
+ * change in it.  Points outside of the outer axis are the last ones inside then, for nobody asks
+ * for the results there. */
 void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 /* Copies or values of the tile, on their way; and where that was begun. */
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
-/* pieces.c: the tile from memory to registers, `to`[e] for the thread's piece e, zeros outside; and from there to
- * `to`[deep][outer] in shared memory.  Blocks have TC_CUDA_THREADS. */
+/* pieces.c: the tile from memory to registers, `to`[e] for the thread's piece e, zeros outside; and
+ * from there to `to`[deep][outer] in shared memory.  Blocks have TC_CUDA_THREADS. */
 void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to);
 void tc_cuda_put_place(tc_cuda_product *x, const tc_cuda_fill *f, const char *from, const char *to);
-int tc_cuda_piece(const tc_cuda_operand *o); /* lanes of its pieces, such that every thread has one */
+/* lanes of its pieces, such that every thread has one */
+int tc_cuda_piece(const tc_cuda_operand *o);
 
 /* Texts of function bodies.  all: the names in it say which parameters functions take. */
 typedef struct tc_cuda_bodies {
@@ -53,13 +56,15 @@ typedef struct tc_cuda_bodies {
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
   const char *own; /* C: may the template be asked before the library is? */
-  /* Optional.  Are there functions for operands that are aligned and results that are not?  `vectorized` is of the
-   * operands alone then, and `wide_results` of the results. */
+  /* Optional.  Are there functions for operands that are aligned and results that are not?
+   * `vectorized` is of the operands alone then, and `wide_results` of the results. */
   bool (*unaligned_results)(const tc_cuda_product *x, const tc_cuda_operand *o);
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: [TC_CUDA_OPERANDS] */
-  void (*general)(tc_cuda_product *x, const tc_cuda_operand *o); /* optional, and may put nothing: for sizes that body is not for */
+  /* optional, and may put nothing: for sizes that body is not for */
+  void (*general)(tc_cuda_product *x, const tc_cuda_operand *o);
   /* The functions, from 0 on.  How many they are. */
-  uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out);
+  uint32_t (*put)(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b,
+                  tc_buf *out);
   /* C: function, block, shared and grid, from m, n, batches, vectorized. */
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
@@ -70,16 +75,17 @@ const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums *
  * each point of the batch axes. */
 void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad);
 void tc_cuda_close_tiles(tc_cuda_product *x);
-/* A function: an instance of the template @NAME@_<of> with these arguments, `blocks` of a multiprocessor. */
-void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of, int number, int threads,
-                          int blocks, const char *arguments, tc_buf *out);
+/* A function: an instance of the template @NAME@_<of> with these arguments, `blocks` of a
+ * multiprocessor. */
+void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
+                          int number, int threads, int blocks, const char *arguments, tc_buf *out);
 /* The numbers of the batch axes of `tile`. */
 void tc_cuda_put_batches(tc_cuda_product *x);
-void tc_cuda_put_batch_count(const tc_cuda_product *x, tc_buf *out);
 /* The value of an operand at the point at hand, as what the multiplier takes, assigned to `part`.
  */
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes);
-/* Values and stores of the epilogue, or of a chain's finished rows, at the point at hand; r0 is the product. */
+/* Values and stores of the epilogue, or of a chain's finished rows, at the point at hand; r0 is the
+ * product. */
 void tc_cuda_put_finish(tc_cuda_product *x, const tc_stage *st, int lanes);
 
 #endif

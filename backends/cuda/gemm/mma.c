@@ -1,6 +1,6 @@
-/* mma.c - the matrix product of halves on tensor cores.  Tiles of both operands pass through several places
- * in shared memory, a software pipeline of asynchronous copies; squares of sums stay in the registers of
- * four warps.
+/* mma.c - the matrix product of halves on tensor cores.  Tiles of both operands pass through
+ * several places in shared memory, a software pipeline of asynchronous copies; squares of sums stay
+ * in the registers of four warps.
  *
  * An operand that is an array as it is comes by 16-byte copies in the background; any other value
  * (a prologue, an operand that is not aligned) is computed and stored where the copy would have put
@@ -16,10 +16,11 @@ enum { PAD = 8 };
 
 static tc_cuda_fill fill_of(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   const bool left = name == 'a';
-  return (tc_cuda_fill){.o = o,
-                        .name = name,
-                        .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", left ? "M" : "N"},
-                        .deep = {x->kk, "k0", "k_end", "64"}};
+  return (tc_cuda_fill){
+      .o = o,
+      .name = name,
+      .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", left ? "M" : "N"},
+      .deep = {x->kk, "k0", "k_end", "64"}};
 }
 
 /* Fills place `to` with the tile of the operand at k0. */
@@ -27,7 +28,8 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   const tc_cuda_fill f = fill_of(x, o, name);
   tc_print_line(&x->s, "{ /* %s */", name == 'a' ? "A" : "B");
   x->s.indent += 2;
-  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name, name == 'a' ? "" : " + 64 * M");
+  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name,
+                name == 'a' ? "" : " + 64 * M");
   tc_cuda_put_begun_fill(x, &f);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -135,8 +137,8 @@ static bool is_narrow(const tc_cuda_product *x) {
   return most <= 64;
 }
 
-static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int number, const tile *t,
-                         const int *lanes, const char *index, tc_buf *out) {
+static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int number,
+                         const tile *t, const int *lanes, const char *index, tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", t->m, t->n, t->threads, lanes[0], lanes[1],
           lanes[2], index);
@@ -144,16 +146,19 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int 
   tc_buf_free(&arguments);
 }
 
-/* May the results' rows be unaligned where the operands' are not?  Then they are stored one by one. */
+/* May the results' rows be unaligned where the operands' are not?  Then they are stored one by
+ * one. */
 static bool may_be_unaligned(const tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_dim n = x->mm->axis[x->n].extent;
   const int64_t width = o[TC_CUDA_EPILOGUE].plan.width;
-  return width > 1 && !tc_dim_is_const(n) && tc_dim_multiple(tc_graph_dims(x->p->graph), n) % width != 0;
+  return width > 1 && !tc_dim_is_const(n) &&
+         tc_dim_multiple(tc_graph_dims(x->p->graph), n) % width != 0;
 }
 
-/* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions; 4 and 5: middle and small tiles of
- * 16-byte accesses, but for the results. */
-static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
+/* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions; 4 and 5: middle
+ * and small tiles of 16-byte accesses, but for the results. */
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o,
+                              const tc_cuda_bodies *b, tc_buf *out) {
   const int vectorized[] = {(int)o[0].plan.width, (int)o[1].plan.width, (int)o[2].plan.width},
             one[] = {1, 1, 1};
   const char *index = x->plan->index64 ? "tc_i64" : "int";
@@ -176,10 +181,13 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
 /* The largest tiles of which there are enough to feed the machine and for which there is shared
  * memory: the places, and what aligns the first.  Hopper's large tiles have one place more. */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
-  const int broad = is_narrow(x) ? 64 : 128, middle = 3 * 128 * (128 + broad) + 1024, small = 3 * 128 * (64 + 64) + 1024;
+  const int broad = is_narrow(x) ? 64 : 128, middle = 3 * 128 * (128 + broad) + 1024,
+            small = 3 * 128 * (64 + 64) + 1024;
   tc_buf apart = {0};
   if (may_be_unaligned(x, o))
-    tc_putf(&apart, "                            : !wide_results ? even >= enough && %d <= most ? 4 : 5\n", middle);
+    tc_putf(&apart,
+            "                            : !wide_results ? even >= enough && %d <= most ? 4 : 5\n",
+            middle);
   tc_putf(out,
           "  const int64_t enough = c->info->sms * 3 / 4;\n"
           "  const int64_t place = c->info->arch == 90 ? 4 : 3, most = c->info->max_shared;\n"
@@ -200,5 +208,8 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
   tc_buf_free(&apart);
 }
 
-const tc_cuda_template tc_cuda_mma = {
-    .own = "vectorized", .unaligned_results = may_be_unaligned, .body = put_body, .put = put_functions, .launch = put_launch};
+const tc_cuda_template tc_cuda_mma = {.own = "vectorized",
+                                      .unaligned_results = may_be_unaligned,
+                                      .body = put_body,
+                                      .put = put_functions,
+                                      .launch = put_launch};

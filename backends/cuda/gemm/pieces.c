@@ -1,23 +1,25 @@
-/* pieces.c - a tile of an operand that every thread has pieces of: from memory to registers, and from there to shared memory,
- * where it lies [deep][outer] in the type that sums have. */
+/* pieces.c - a tile of an operand that every thread has pieces of: from memory to registers, and
+ * from there to shared memory, where it lies [deep][outer] in the type that sums have. */
 #include "backends/cuda/gemm/matmul.h"
 
 static bool is_deep(const tc_cuda_fill *f) { return f->o->along == f->deep.axis; }
 
-/* Opens the loop over the pieces, TC_L neighbours along the operand's own axis each: `row` and `deep` are where a piece is.
- * Neighbours along the deep axis are transposed on their way: a warp takes 16 elements of some rows, which go to different
- * banks, or to two each. */
+/* Opens the loop over the pieces, TC_L neighbours along the operand's own axis each: `row` and
+ * `deep` are where a piece is.  Neighbours along the deep axis are transposed on their way: a warp
+ * takes 16 elements of some rows, which go to different banks, or to two each. */
 static void open_pieces(tc_cuda_product *x, const tc_cuda_fill *f) {
   const char *side = f->outer.count, *deep = f->deep.count;
   tc_print_line(&x->s, "{ /* %s */", f->what);
   x->s.indent += 2;
   tc_print_line(&x->s, "constexpr int TC_L = %c_lanes;", f->name);
   tc_print_line(&x->s, "TC_TYPES");
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (%d * TC_L); ++e) {", side, deep, TC_CUDA_THREADS);
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (%d * TC_L); ++e) {", side, deep,
+                TC_CUDA_THREADS);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int item = (int)threadIdx.x + e * %d;", TC_CUDA_THREADS);
   if (is_deep(f)) {
-    tc_print_line(&x->s, "constexpr int run = tc_most(TC_MIN(16, %s) / TC_L, 32 / %s);", deep, side);
+    tc_print_line(&x->s, "constexpr int run = tc_most(TC_MIN(16, %s) / TC_L, 32 / %s);", deep,
+                  side);
     tc_print_line(&x->s, "constexpr int rows = 32 / run;");
     tc_print_line(&x->s, "constexpr int runs = %s / (run * TC_L);", deep);
     tc_print_line(&x->s, "const int row = item / 32 / runs * rows + item %% rows;");
@@ -51,7 +53,8 @@ static void put_loaded(tc_cuda_product *x, const tc_cuda_operand *o) {
 void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to) {
   const char *type = tc_cuda_acc(x), *across = x->text[f->outer.axis], *k = x->text[f->deep.axis];
   open_pieces(x, f);
-  tc_print_line(&x->s, "const tc_int %s = %s + row, %s = %s + deep;", across, f->outer.from, k, f->deep.from);
+  tc_print_line(&x->s, "const tc_int %s = %s + row, %s = %s + deep;", across, f->outer.from, k,
+                f->deep.from);
   tc_print_line(&x->s, "tc_v%s part = tc_set_%s(0);", type, type);
   tc_print_line(&x->s, "if (%s < %s && %s < %s) {", across, f->outer.end, k, f->deep.end);
   x->s.indent += 2;
@@ -63,9 +66,12 @@ void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to
   close_pieces(x);
 }
 
-void tc_cuda_put_place(tc_cuda_product *x, const tc_cuda_fill *f, const char *from, const char *to) {
+void tc_cuda_put_place(tc_cuda_product *x, const tc_cuda_fill *f, const char *from,
+                       const char *to) {
   open_pieces(x, f);
-  if (is_deep(f)) tc_print_line(&x->s, "TC_UNROLL for (int l = 0; l < TC_L; ++l) %s[deep + l][row] = %s[e][l];", to, from);
+  if (is_deep(f))
+    tc_print_line(&x->s, "TC_UNROLL for (int l = 0; l < TC_L; ++l) %s[deep + l][row] = %s[e][l];",
+                  to, from);
   else tc_print_line(&x->s, "tc_store_%s(&%s[deep][row], %s[e]);", tc_cuda_acc(x), to, from);
   close_pieces(x);
 }

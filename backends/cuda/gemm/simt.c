@@ -1,12 +1,13 @@
 /* simt.c - the matrix product as every thread's own sums, any dtype.
  *
- * A block of 256 threads takes a tile of SIDE x SIDE results; a square of THREAD_ROWS x THREAD_COLS sums is in
- * the registers of a thread.  Where that takes fewer threads than there are, groups of threads
- * (slices) have parts of k of their own, and their sums are added at the end, in order: small
- * products have few tiles, and small tiles few sums.  Squares are as large as that allows, for what
- * a thread reads from shared memory grows with their sides.  The next tiles of both operands are on
- * their way from memory to registers while the ones in shared memory are multiplied; there are two
- * places for each. Prologues are computed while a tile is filled, the epilogue on finished sums. */
+ * A block of 256 threads takes a tile of SIDE x SIDE results; a square of THREAD_ROWS x THREAD_COLS
+ * sums is in the registers of a thread.  Where that takes fewer threads than there are, groups of
+ * threads (slices) have parts of k of their own, and their sums are added at the end, in order:
+ * small products have few tiles, and small tiles few sums.  Squares are as large as that allows,
+ * for what a thread reads from shared memory grows with their sides.  The next tiles of both
+ * operands are on their way from memory to registers while the ones in shared memory are
+ * multiplied; there are two places for each. Prologues are computed while a tile is filled, the
+ * epilogue on finished sums. */
 #include "backends/cuda/gemm/matmul.h"
 
 enum { THREADS = TC_CUDA_THREADS, PAD = 4 };
@@ -21,7 +22,8 @@ enum { SQUARES = sizeof squares / sizeof *squares, GENERAL = 3 };
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
 static tc_cuda_fill fill_of(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  const tc_cuda_span m = {x->m, "m0", "m_end", "SIDE"}, n = {x->n, "n0", "n_end", "SIDE"}, k = {x->kk, "k0", "k_end", "DEEP"};
+  const tc_cuda_span m = {x->m, "m0", "m_end", "SIDE"}, n = {x->n, "n0", "n_end", "SIDE"},
+                     k = {x->kk, "k0", "k_end", "DEEP"};
   return (tc_cuda_fill){o, name, name == 'a' ? m : n, k, .what = name == 'a' ? "A" : "B"};
 }
 
@@ -176,8 +178,8 @@ static const square *square_of(const tc_cuda_product *x, uint32_t side) {
   return &squares[i];
 }
 
-static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int number, const square *q,
-                         const int *lanes, const char *index, tc_buf *out) {
+static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int number,
+                         const square *q, const int *lanes, const char *index, tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", q->side, q->rows, q->cols, lanes[0], lanes[1],
           lanes[2], index);
@@ -186,9 +188,11 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int 
 }
 
 /* The functions of 16-byte accesses, and one without conditions. */
-static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o,
+                              const tc_cuda_bodies *b, tc_buf *out) {
   const tc_schedule_list *sides = &x->plan->sides;
-  const int vectorized[] = {tc_cuda_piece(&o[0]), tc_cuda_piece(&o[1]), (int)o[2].plan.width}, one[] = {1, 1, 1};
+  const int vectorized[] = {tc_cuda_piece(&o[0]), tc_cuda_piece(&o[1]), (int)o[2].plan.width},
+            one[] = {1, 1, 1};
   int number = 0;
   tc_put(out, "template <int SIDE, int THREAD_ROWS, int THREAD_COLS, int a_lanes, int b_lanes, int "
               "c_lanes, class "

@@ -15,7 +15,8 @@ static bool sums_in_f64(const tc_action *a) {
   return a->kind == TC_ACT_REDUCE && tc_print_sums_in_f64(a);
 }
 
-/* f32 sums join an f64 total after every TC_U items, but for rows in registers: few items a thread. */
+/* f32 sums join an f64 total after every TC_U items, but for rows in registers: few items a
+ * thread. */
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st) {
   return tc_schedule_has(&x->plan->f64_totals, (uint32_t)(st - x->stages)) &&
          !(x->in_registers && tc_cuda_is_pass(x->nest, st));
@@ -25,13 +26,15 @@ bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action
   return sums_in_f64(a) && tc_cuda_folds(x, st);
 }
 
-static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, a->dtype); }
+static tc_print_name tuple_type(const tc_action *a) {
+  return tc_print_tuple_type(a->reducer, a->dtype);
+}
 
 void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
   tc_buf id = {0};
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
-  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", tc_cuda_kind(x, st), tuple_type(a).text, a->index,
-                id.text ? id.text : "", tc_reducer_get(a->reducer)->text);
+  tc_print_line(&x->s, "%s%s acc%u = %s; /* %s */", tc_cuda_kind(x, st), tuple_type(a).text,
+                a->index, id.text ? id.text : "", tc_reducer_get(a->reducer)->text);
   tc_buf_free(&id);
 }
 
@@ -92,22 +95,26 @@ typedef struct sum {
 
 static sum sum_of(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
   const bool total = tc_cuda_is_total(x, st, a);
-  return (sum){total ? "total" : "acc", total ? "f64" : tc_print_compute(a->dtype), tc_print_combine(a->reducer)};
+  return (sum){total ? "total" : "acc", total ? "f64" : tc_print_compute(a->dtype),
+               tc_print_combine(a->reducer)};
 }
 
-static bool is_alike(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a, const tc_action *b) {
+static bool is_alike(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a,
+                     const tc_action *b) {
   const sum l = sum_of(x, st, a), r = sum_of(x, st, b);
-  return b->kind == TC_ACT_REDUCE && !tc_print_is_tuple(b) && !strcmp(l.kind, r.kind) && !strcmp(l.type, r.type) &&
-         !strcmp(l.op.text, r.op.text);
+  return b->kind == TC_ACT_REDUCE && !tc_print_is_tuple(b) && !strcmp(l.kind, r.kind) &&
+         !strcmp(l.type, r.type) && !strcmp(l.op.text, r.op.text);
 }
 
-/* How many reductions from action `first` on are combined by one loop.  In columns that happens once a block, and a
- * combination is long: with the text of one for each of many sums, half of NVRTC's time goes there. */
+/* How many reductions from action `first` on are combined by one loop.  In columns that happens
+ * once a block, and a combination is long: with the text of one for each of many sums, half of
+ * NVRTC's time goes there. */
 static uint32_t alike_from(const tc_cuda_nest *x, const tc_stage *st, uint32_t first) {
   enum { FEW = 3 };
   uint32_t n = 0;
   if (x->plan->form != TC_CUDA_COLUMNS) return 1;
-  while (first + n < st->naction && is_alike(x, st, &st->action[first], &st->action[first + n])) ++n;
+  while (first + n < st->naction && is_alike(x, st, &st->action[first], &st->action[first + n]))
+    ++n;
   return n > FEW ? n : 1;
 }
 
@@ -122,8 +129,10 @@ static void put_combined(tc_cuda_nest *x, const tc_stage *st, const tc_action *a
   tc_buf_free(&list);
 }
 
-/* The text of all accumulators of a together: number i of n that a loop has combined, or by itself. */
-static void put_all(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a, uint32_t i, uint32_t n, tc_buf *out) {
+/* The text of all accumulators of a together: number i of n that a loop has combined, or by
+ * itself. */
+static void put_all(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a, uint32_t i,
+                    uint32_t n, tc_buf *out) {
   const sum s = sum_of(x, st, &a[i]);
   const bool total = tc_cuda_is_total(x, st, &a[i]);
   if (total) tc_put(out, "TC_CAST(f32, ");
@@ -154,7 +163,8 @@ void tc_cuda_declare_results(tc_cuda_nest *x, const tc_stage *st) {
     const tc_action *a = &st->action[i];
     for (int j = 0; a->kind == TC_ACT_REDUCE && j < tc_reducer_get(a->reducer)->n; ++j)
       tc_print_line(&x->s, "%s%s r%u;", lanes ? "tc_v" : "tc_u",
-                    tc_print_compute(tc_accumulator_dtype(a->reducer, j, a->dtype)), a->index + (uint32_t)j);
+                    tc_print_compute(tc_accumulator_dtype(a->reducer, j, a->dtype)),
+                    a->index + (uint32_t)j);
   }
 }
 
@@ -162,7 +172,9 @@ void tc_cuda_declare_results(tc_cuda_nest *x, const tc_stage *st) {
 
 /* Of what is before: as the elements, of f32 sums f64. */
 static tc_dtype carried(const tc_action *a) { return tc_print_sums_in_f64(a) ? TC_F64 : a->dtype; }
-static tc_print_name carry_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, carried(a)); }
+static tc_print_name carry_type(const tc_action *a) {
+  return tc_print_tuple_type(a->reducer, carried(a));
+}
 
 void tc_cuda_put_carries(tc_cuda_nest *x, const tc_stage *st) {
   const char *prefix = x->plan->form == TC_CUDA_COLUMNS ? tc_cuda_kind(x, st) : "tc_u";
@@ -171,13 +183,15 @@ void tc_cuda_put_carries(tc_cuda_nest *x, const tc_stage *st) {
     if (a->kind != TC_ACT_SCAN) continue;
     tc_buf id = {0};
     tc_print_identity(x->s.words, a->reducer, carried(a), &id);
-    tc_print_line(&x->s, "%s%s carry%u = %s;", prefix, carry_type(a).text, a->index, id.text ? id.text : "");
+    tc_print_line(&x->s, "%s%s carry%u = %s;", prefix, carry_type(a).text, a->index,
+                  id.text ? id.text : "");
     tc_buf_free(&id);
   }
 }
 
 /* The threads of a column have all points of theirs: the carry is the result. */
-static void put_serial_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a, const char *v) {
+static void put_serial_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a,
+                            const char *v) {
   const uint32_t n = a->index;
   const tc_print_name op = tc_print_combine(a->reducer), c = carry_type(a);
   const char *t = tc_print_compute(a->dtype);
@@ -187,7 +201,8 @@ static void put_serial_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action
     tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, %s);", n, op.text, t, n, v);
   } else {
     tc_putf(&carry, "TC_CAST(%s, carry%u)", t, n);
-    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, %s));", n, op.text, c.text, n, c.text, v);
+    tc_print_line(&x->s, "carry%u = tc_%s_%s(carry%u, TC_CAST(%s, %s));", n, op.text, c.text, n,
+                  c.text, v);
   }
   tc_print_set_results(&x->s, a, tc_cuda_kind(x, st), carry.text);
   tc_buf_free(&carry);
@@ -204,12 +219,13 @@ static void put_scan(tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
     return;
   }
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
-  tc_print_line(&x->s, "%s%s in%u = %s;", tc_cuda_kind(x, st), tuple_type(a).text, n, v.text ? v.text : "");
+  tc_print_line(&x->s, "%s%s in%u = %s;", tc_cuda_kind(x, st), tuple_type(a).text, n,
+                v.text ? v.text : "");
   tc_print_line(&x->s, "if (!live) in%u = %s;", n, id.text ? id.text : "");
   tc_buf_clear(&id);
   tc_print_identity(x->s.words, a->reducer, carried(a), &id);
-  tc_putf(&all, "tc_scan(threads, in%u, &carry%u, %s, TC_COMBINE(%s, %s))", n, n, id.text ? id.text : "",
-          tc_print_combine(a->reducer).text, tc_print_compute(carried(a)));
+  tc_putf(&all, "tc_scan(threads, in%u, &carry%u, %s, TC_COMBINE(%s, %s))", n, n,
+          id.text ? id.text : "", tc_print_combine(a->reducer).text, tc_print_compute(carried(a)));
   put_parts(x, a, tc_cuda_kind(x, st), all.text ? all.text : "");
   tc_buf_free(&v);
   tc_buf_free(&id);
@@ -226,7 +242,8 @@ bool tc_cuda_has_scan(const tc_stage *st) {
 
 /* Stores of threads that have no point of their own are left out. */
 static bool opens_live(const tc_cuda_nest *x, const tc_stage *st) {
-  return x->plan->form == TC_CUDA_COLUMNS || (x->plan->form == TC_CUDA_ROWS && tc_cuda_has_scan(st));
+  return x->plan->form == TC_CUDA_COLUMNS ||
+         (x->plan->form == TC_CUDA_ROWS && tc_cuda_has_scan(st));
 }
 
 /* Rows by tile: threads without a row repeat the last one, and store nothing of it. */

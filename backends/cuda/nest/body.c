@@ -146,8 +146,8 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf_free(&count);
 }
 
-/* The block covers `width` columns of TC_L points, of `rows` outer points where one thread has a column; threads past
- * an end repeat the first column or the last point, and store nothing. */
+/* The block covers `width` columns of TC_L points, of `rows` outer points where one thread has a
+ * column; threads past an end repeat the first column or the last point, and store nothing. */
 void tc_cuda_put_columns(tc_cuda_nest *x) {
   const int v = x->nest->vector;
   const char *i = x->axis_text[v];
@@ -180,13 +180,13 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 /* ---- the function ---------------------------------------------------------------------------- */
 
 /* Which schedule of the nest is printed. */
-static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way) {
-  x->in_registers = way == TC_CUDA_IN_REGISTERS || way == TC_CUDA_ROW_TILES;
+static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kind kind) {
+  x->in_registers = kind == TC_CUDA_IN_REGISTERS || kind == TC_CUDA_ROW_TILES;
   x->nest = x->in_registers ? &t->k->nest[t->nest] : &x->streamed;
   x->scan = tc_cuda_has_kind(x->nest, TC_ACT_SCAN);
-  x->unaligned = way == TC_CUDA_UNALIGNED;
-  x->narrow = way == TC_CUDA_NARROW;
-  x->tiled = way == TC_CUDA_ROW_TILES;
+  x->unaligned = kind == TC_CUDA_UNALIGNED;
+  x->narrow = kind == TC_CUDA_NARROW;
+  x->tiled = kind == TC_CUDA_ROW_TILES;
 }
 
 static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
@@ -219,8 +219,8 @@ static bool allocate(tc_cuda_nest *x, const tc_kernel *k, uint32_t nresult) {
   x->smem_cache = calloc(k->nexpr + 1, 1);
   x->residency = calloc(k->nexpr + 1, 1);
   x->need = calloc(k->nexpr + 1, 1);
-  return x->need && x->result_text && x->result && x->result_axes && x->s.depends && x->s.printed && x->early &&
-         x->prefetched && x->smem_cache && x->residency;
+  return x->need && x->result_text && x->result && x->result_axes && x->s.depends && x->s.printed &&
+         x->early && x->prefetched && x->smem_cache && x->residency;
 }
 
 static void name_results(tc_cuda_nest *x, uint32_t nresult) {
@@ -233,22 +233,22 @@ static void name_results(tc_cuda_nest *x, uint32_t nresult) {
   x->s.result_axes = x->result_axes;
 }
 
-static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
+static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kind kind, tc_buf *out) {
   const tc_kernel *k = t->k;
   *x = (tc_cuda_nest){.streamed = tc_nest_streamed(&k->nest[t->nest]),
                       .number = t->nest,
                       .plan = tc_cuda_nest_schedule_of(t->schedule),
                       .stages = k->nest[t->nest].stage,
                       .unroll = "TC_U"};
-  choose_form(x, t, way);
+  choose_form(x, t, kind);
   open_scope(x, t, out);
   uint32_t nresult = 0; /* expressions of the other nests name results too */
   for (uint32_t i = 0; i < k->nnest; ++i)
     if (k->nest[i].nresult > nresult) nresult = k->nest[i].nresult;
   if (!allocate(x, k, nresult)) return false;
-  for (uint32_t i = 0; way == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
+  for (uint32_t i = 0; kind == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
     x->smem_cache[x->plan->cache.at[i]] = TC_CUDA_SMEM_FILL;
-  if (way == TC_CUDA_IN_REGISTERS) tc_cuda_mark_residency(x);
+  if (kind == TC_CUDA_IN_REGISTERS) tc_cuda_mark_residency(x);
   if (x->tiled) tc_cuda_mark(k, x->nest, x->need);
   name_results(x, nresult);
   tc_print_depends(k, x->result_axes, x->s.depends);
@@ -268,10 +268,10 @@ static void close_nest(tc_cuda_nest *x) {
   free(x->need);
 }
 
-bool tc_cuda_put_body(const tc_cuda_text *t, tc_cuda_way way, tc_buf *out) {
+bool tc_cuda_put_body(const tc_cuda_text *t, tc_cuda_body_kind kind, tc_buf *out) {
   tc_cuda_nest x;
   tc_buf text = {0};
-  bool ok = open_nest(&x, t, way, &text);
+  bool ok = open_nest(&x, t, kind, &text);
   if (ok) tc_cuda_kinds[x.plan->form].put(&x);
   close_nest(&x);
   ok = ok && !text.failed;

@@ -1,4 +1,5 @@
-/* conditions.c - what the launcher asks before it takes a function with wide accesses or 32-bit indices. */
+/* conditions.c - what the launcher asks before it takes a function with wide accesses or 32-bit
+ * indices. */
 #include "backends/cuda/nest/nest.h"
 #include "backends/cuda/schedule/access.h"
 

@@ -1,5 +1,5 @@
-/* early_loads.c - loads that are issued in front of the loop over the items at hand, so that enough of them are in
- * flight, and in front of a row's first pass. */
+/* early_loads.c - loads that are issued in front of the loop over the items at hand, so that enough
+ * of them are in flight, and in front of a row's first pass. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdlib.h>
@@ -8,7 +8,9 @@
 static bool is_early(const tc_cuda_nest *x, const tc_cuda_loop *w, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
-  if (x->prefetched[id] || (x->tiled && tc_cuda_loads_by_tile(x->s.k, x->s.p, x->nest, x->need, id))) return false;
+  if (x->prefetched[id] ||
+      (x->tiled && tc_cuda_loads_by_tile(x->s.k, x->s.p, x->nest, x->need, id)))
+    return false;
   if (x->s.p->buffer[x->s.k->buffer[e->buffer]].kind == TC_BUF_LOCAL) return false;
   return (x->s.depends[id] & w->axes) != 0;
 }

@@ -1,7 +1,8 @@
-/* in_order.c - reductions to the place of an element, as argmax is, of which a thread has the elements in their order:
- * it keeps the best one so far, best<i>, and the number of its item, at<i>, lane by lane.  An item that comes later
- * takes the place by the column `later` of the table, without a look at positions; these are found once, behind the
- * loop, for all threads and lanes to be combined as tuples. */
+/* in_order.c - reductions to the place of an element, as argmax is, of which a thread has the
+ * elements in their order: it keeps the best one so far, best<i>, and the number of its item,
+ * at<i>, lane by lane.  An item that comes later takes the place by the column `later` of the
+ * table, without a look at positions; these are found once, behind the loop, for all threads and
+ * lanes to be combined as tuples. */
 #include "backends/cuda/nest/nest.h"
 
 bool tc_cuda_is_in_order(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a) {
@@ -15,9 +16,11 @@ void tc_cuda_begin_in_order(tc_cuda_nest *x, const tc_cuda_loop *w) {
     if (!tc_cuda_is_in_order(x, w->st, a)) continue;
     tc_buf id = {0};
     tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
-    tc_print_line(&x->s, "%s%s best%u = %s; /* %s */", tc_cuda_kind(x, w->st), tc_print_compute(a->dtype), a->index,
-                  id.text ? id.text : "", tc_reducer_get(a->reducer)->text);
-    tc_print_line(&x->s, "%sidx at%u = tc_set<tc_int>(%s);", tc_cuda_kind(x, w->st), a->index, w->first);
+    tc_print_line(&x->s, "%s%s best%u = %s; /* %s */", tc_cuda_kind(x, w->st),
+                  tc_print_compute(a->dtype), a->index, id.text ? id.text : "",
+                  tc_reducer_get(a->reducer)->text);
+    tc_print_line(&x->s, "%sidx at%u = tc_set<tc_int>(%s);", tc_cuda_kind(x, w->st), a->index,
+                  w->first);
     tc_buf_free(&id);
   }
 }
@@ -32,8 +35,8 @@ void tc_cuda_put_in_order(tc_cuda_nest *x, const tc_stage *st, const tc_action *
   tc_print_line(&x->s, "{");
   tc_print_line(&x->s, "  const auto best = best%u;", a->index);
   tc_print_line(&x->s, "  const auto element = v%u;", a->value.id);
-  tc_print_line(&x->s, "  const auto next = tc_%s_%s(best, element);", tc_print_combine_part(a->reducer, 0).text,
-                tc_print_compute(a->dtype));
+  tc_print_line(&x->s, "  const auto next = tc_%s_%s(best, element);",
+                tc_print_combine_part(a->reducer, 0).text, tc_print_compute(a->dtype));
   tc_print_rule(&words, &rule, from, x->s.indent + 2, x->s.out);
   tc_print_line(&x->s, "  at%u = tc_later(v%u, item, at%u);", a->index, rule.value[1].id, a->index);
   tc_print_line(&x->s, "  best%u = next;", a->index);

@@ -1,5 +1,5 @@
-/* items.c - the items of a thread (TC_L neighbouring points each): how many there are, where they are, and the loop
- * over those at hand. */
+/* items.c - the items of a thread (TC_L neighbouring points each): how many there are, where they
+ * are, and the loop over those at hand. */
 #include "backends/cuda/nest/nest.h"
 
 /* Items along one axis. */

@@ -87,7 +87,8 @@ static void launch_rows(const tc_cuda_launch *x) {
               : "",
           tiles ? "tc_cuda_tile_rows(c, f, items, points, block / threads)" : "block / threads",
           tiles ? " | rows * threads / block << 32" : "",
-          x->plan->cache.n ? " + cache_items * f->cache_bytes" : "", tiles ? " + tc_cuda_tile_bytes(f, rows * items)" : "");
+          x->plan->cache.n ? " + cache_items * f->cache_bytes" : "",
+          tiles ? " + tc_cuda_tile_bytes(f, rows * items)" : "");
   tc_buf_free(&items);
 }
 
@@ -130,15 +131,17 @@ static void launch_serial(const tc_cuda_launch *x) {
           scatters(x->n) ? "tc_cuda_owners(slices)" : "1");
 }
 
-/* Blocks for residues of the destination, times parts of the slices, times groups of neighbours with indices of their
- * own; what they find is in shared memory, behind the numbers of matches of their warps. */
+/* Blocks for residues of the destination, times parts of the slices, times groups of neighbours
+ * with indices of their own; what they find is in shared memory, behind the numbers of matches of
+ * their warps. */
 static void launch_scatter(const tc_cuda_launch *x) {
   uint32_t *depends = tc_cuda_depends(x->k, x->n);
   if (!depends) {
     x->out->failed = true;
     return;
   }
-  const uint32_t slices = tc_cuda_slice_axes(x->n), others = slices & tc_cuda_index_axes(x->n, depends);
+  const uint32_t slices = tc_cuda_slice_axes(x->n),
+                 others = slices & tc_cuda_index_axes(x->n, depends);
   free(depends);
   put_pick(x, "0", "1");
   put_size(x, "sources", all_axes(x) & ~slices, false);
@@ -146,11 +149,12 @@ static void launch_scatter(const tc_cuda_launch *x) {
   put_size(x, "slices", slices & ~others, false);
   tc_put(x->out, "    const int64_t places = ");
   tc_print_dim(x->p, x->n->stage->action->address.term[0].bound, x->out);
-  tc_put(x->out, ";\n"
-                 "    int64_t grid;\n"
-                 "    const int64_t group = tc_cuda_scatter(c, places, sources, others, slices, &grid);\n"
-                 "    const int64_t block = f->threads;\n"
-                 "    const int64_t shared = 128 + block * f->unroll * (f->small ? 16 : 32);\n");
+  tc_put(x->out,
+         ";\n"
+         "    int64_t grid;\n"
+         "    const int64_t group = tc_cuda_scatter(c, places, sources, others, slices, &grid);\n"
+         "    const int64_t block = f->threads;\n"
+         "    const int64_t shared = 128 + block * f->unroll * (f->small ? 16 : 32);\n");
 }
 
 const tc_cuda_printer tc_cuda_kinds[] = {

@@ -1,7 +1,7 @@
 /* l2_residency.c - residency hints for loads of arrays larger than the L2 cache (schedule/loads.c).
  *
- * Kernels that follow would find a part of the cache occupied: the last of these lines, as many as the cache
- * holds, are released where they were used. */
+ * Kernels that follow would find a part of the cache occupied: the last of these lines, as many as
+ * the cache holds, are released where they were used. */
 #include "backends/cuda/nest/nest.h"
 
 void tc_cuda_mark_residency(tc_cuda_nest *x) {

@@ -1,7 +1,8 @@
 /* nest.h - a nest on its way to CUDA C, as its schedule says (schedule/schedule.h).
  *
- * kinds.c lists what prints each form: body.c what a thread does, stage.c its stages, strided_loop.c the loops of a
- * stage, actions.c what it does at a point; ../launch.c prints the C that picks function and grid. */
+ * kinds.c lists what prints each form: body.c what a thread does, stage.c its stages,
+ * strided_loop.c the loops of a stage, actions.c what it does at a point; ../launch.c prints the C
+ * that picks function and grid. */
 #ifndef TC_CUDA_NEST_H
 #define TC_CUDA_NEST_H
 
@@ -17,7 +18,8 @@ typedef struct tc_cuda_text {
   const tc_schedule_nest *schedule;
 } tc_cuda_text;
 
-/* The printing cursor: a place in the text of one body.  What is to be printed there is decided (`plan`). */
+/* The printing cursor: a place in the text of one body.  What is to be printed there is decided
+ * (`plan`). */
 typedef struct tc_cuda_nest {
   tc_print_scope s;
   const tc_nest *nest;
@@ -26,7 +28,8 @@ typedef struct tc_cuda_nest {
   const tc_cuda_nest_schedule *plan;
   const tc_stage *stages; /* of the nest, for rows that are kept and for others */
   bool scan;                  /* the nest has one */
-  bool in_registers, unaligned, narrow; /* this body keeps rows in registers; takes unaligned rows; has no tiles */
+  /* this body keeps rows in registers; takes unaligned rows; has no tiles */
+  bool in_registers, unaligned, narrow;
   bool peeled;   /* elements at hand are those beside the aligned ones */
   bool tiled;    /* its rows pass through shared memory */
   uint8_t *need; /* the expressions of the nest, where they do */
@@ -39,8 +42,8 @@ typedef struct tc_cuda_nest {
   char (*result_text)[16];
   const char **result;
   uint32_t *result_axes;
-  /* Per expression.  early: a LOAD that was issued before the loop over the items at hand, as w<id>[u];
-   * prefetched: the same in front of the row's first reduction, until the row ends. */
+  /* Per expression.  early: a LOAD that was issued before the loop over the items at hand, as
+   * w<id>[u]; prefetched: the same in front of the row's first reduction, until the row ends. */
   uint8_t *early, *prefetched;
   uint8_t *smem_cache; /* per expression: a tc_cuda_smem */
   uint8_t *residency;  /* per expression: a tc_cuda_residency */
@@ -78,9 +81,9 @@ typedef enum {
   TC_CUDA_PLAIN,
   TC_CUDA_UNALIGNED,
   TC_CUDA_NARROW,
-  TC_CUDA_WAYS
-} tc_cuda_way;
-bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_way way, tc_buf *out);
+  TC_CUDA_BODY_KINDS
+} tc_cuda_body_kind;
+bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_body_kind kind, tc_buf *out);
 
 /* A loop over the items of a thread, which are `step` apart. */
 typedef struct tc_cuda_loop {
@@ -94,11 +97,14 @@ void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w); /* strided_loop.c
 
 /* items.c: product of the extents of the axes, the vector axis in steps of TC_L. */
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out);
-/* Divisors n<i> of the axes whose extents only the launch knows: their reciprocals are found once. */
+/* Divisors n<i> of the axes whose extents only the launch knows: their reciprocals are found
+ * once. */
 void tc_cuda_put_divisors(tc_cuda_nest *x, uint32_t axes);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
-void tc_cuda_put_decode_by(tc_cuda_nest *x, uint32_t axes, const char *item, const char *rest); /* a variable's name */
-/* The items at hand from `base` on: a loop that decodes each.  Are all of them there, none is asked for. */
+/* a variable's name */
+void tc_cuda_put_decode_by(tc_cuda_nest *x, uint32_t axes, const char *item, const char *rest);
+/* The items at hand from `base` on: a loop that decodes each.  Are all of them there, none is asked
+ * for. */
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_close_items(tc_cuda_nest *x);
 
@@ -106,8 +112,8 @@ void tc_cuda_close_items(tc_cuda_nest *x);
  * tc_cuda_end_loads. */
 void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_end_loads(tc_cuda_nest *x);
-/* Rows in registers: declares what later stages load and all rows share.  The first stage prefetches it
- * into registers while it waits for the row itself. */
+/* Rows in registers: declares what later stages load and all rows share.  The first stage
+ * prefetches it into registers while it waits for the row itself. */
 void tc_cuda_declare_prefetched(tc_cuda_nest *x);
 void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 /* Writes what stands for LOAD `id` where it was issued early. */
@@ -125,8 +131,8 @@ typedef enum { TC_CUDA_NO_HINT, TC_CUDA_READ_ONCE, TC_CUDA_READ_OFTEN } tc_cuda_
 /* Marks the loads of the nest that have such; the bytes of a point that they read once. */
 void tc_cuda_mark_residency(tc_cuda_nest *x);
 int tc_cuda_resident_bytes(const tc_cuda_text *x);
-/* Declares policy, the residency policy of lines: evict_last if the kernel's parameter release_from, the row from
- * which on lines are released, is below the number of rows. */
+/* Declares policy, the residency policy of lines: evict_last if the kernel's parameter
+ * release_from, the row from which on lines are released, is below the number of rows. */
 void tc_cuda_declare_residency(tc_cuda_nest *x);
 /* Does the stage release lines?  Prints that for the item at hand. */
 bool tc_cuda_releases(const tc_cuda_nest *x, const tc_stage *st);
@@ -134,7 +140,8 @@ void tc_cuda_put_release(tc_cuda_nest *x);
 
 /* row_tiles.c: rows of a block in shared memory.
  *
- * Opens and closes the loops over tiles and the rows of one: point, which is live if the thread has one of its own. */
+ * Opens and closes the loops over tiles and the rows of one: point, which is live if the thread has
+ * one of its own. */
 void tc_cuda_open_row_tiles(tc_cuda_nest *x);
 void tc_cuda_close_row_tiles(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id`, and prints a store, where those are by tile. */
@@ -154,11 +161,13 @@ void tc_cuda_put_peeled(tc_cuda_nest *x, const tc_stage *st);
 
 void tc_cuda_put_stages(tc_cuda_nest *x); /* stage.c */
 
-/* actions.c: of a stage at a point; in front of its loops, and behind them.  A fold adds accumulators to f64 totals. */
+/* actions.c: of a stage at a point; in front of its loops, and behind them.  A fold adds
+ * accumulators to f64 totals. */
 bool tc_cuda_has_scan(const tc_stage *st);
 void tc_cuda_declare_results(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_carries(tc_cuda_nest *x, const tc_stage *st);
-void tc_cuda_put_results(tc_cuda_nest *x, const tc_stage *st); /* r<i> in every thread of the group */
+/* r<i> in every thread of the group */
+void tc_cuda_put_results(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_actions(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_accumulators(tc_cuda_nest *x, const tc_stage *st, bool totals);
 void tc_cuda_put_accumulator(tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
@@ -166,18 +175,21 @@ void tc_cuda_put_fold(tc_cuda_nest *x, const tc_stage *st);
 bool tc_cuda_is_total(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
 bool tc_cuda_folds(const tc_cuda_nest *x, const tc_stage *st);
 
-/* term_sums.c: stages that sum terms of a reduction (tc_action.term), many items at a time.  Is it one, here? */
+/* term_sums.c: stages that sum terms of a reduction (tc_action.term), many items at a time.  Is it
+ * one, here? */
 bool tc_cuda_sums_terms(const tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_term_sums(tc_cuda_nest *x, const tc_stage *st);
 
-/* The prefix of a stage's accumulators: do lanes run along its elements, or along results?  Then there is a vector of each. */
+/* The prefix of a stage's accumulators: do lanes run along its elements, or along results?  Then
+ * there is a vector of each. */
 static inline const char *tc_cuda_kind(const tc_cuda_nest *x, const tc_stage *st) {
   const int v = x->s.vector;
   return v >= 0 && ((st->axes | x->parallel) >> v & 1) ? "tc_v" : "tc_u";
 }
 
-/* in_order.c: reductions to the place of an element, by stages that take elements in their order.  Is one, at hand?
- * What is in front of the loop over the items, at each, and behind the loop: the accumulators acc<i> of the thread. */
+/* in_order.c: reductions to the place of an element, by stages that take elements in their order.
+ * Is one, at hand? What is in front of the loop over the items, at each, and behind the loop: the
+ * accumulators acc<i> of the thread. */
 bool tc_cuda_is_in_order(const tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
 void tc_cuda_begin_in_order(tc_cuda_nest *x, const tc_cuda_loop *w);
 void tc_cuda_put_in_order(tc_cuda_nest *x, const tc_stage *st, const tc_action *a);
@@ -208,15 +220,17 @@ void tc_cuda_put_scatter(tc_cuda_nest *x);
 void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda_text *nests,
                           const tc_buf *bodies, tc_buf *out);
 /* rest: of the parameters, behind those that are always there. */
-void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *name, const char *rest, const char *body,
-                           tc_buf *out);
+void tc_cuda_put_host_head(const tc_kernel *k, const tc_program *p, const char *name,
+                           const char *rest, const char *body, tc_buf *out);
 
-/* siblings.c: is the kernel one of siblings, and does one launch run them?  Then its functions take a table; their
- * templates take, in front of all else, the sibling's own blocks. */
+/* siblings.c: is the kernel one of siblings, and does one launch run them?  Then its functions take
+ * a table; their templates take, in front of all else, the sibling's own blocks. */
 bool tc_cuda_joins(const tc_cuda_text *t, const char *body);
-/* The parameter of such a function, and statements that find the block's sibling and declare all that `body` names. */
+/* The parameter of such a function, and statements that find the block's sibling and declare all
+ * that `body` names. */
 extern const char tc_cuda_table_parameter[];
-void tc_cuda_put_own_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
+void tc_cuda_put_own_parameters(const tc_kernel *k, const tc_program *p, const char *body,
+                                tc_buf *out);
 /* In the launcher of one sibling: adds it to the launch of function f.  And the launcher of all. */
 void tc_cuda_put_join(const tc_kernel *k, const tc_program *p, const char *body, tc_buf *out);
 void tc_cuda_put_siblings_launcher(const tc_kernel *k, int functions, tc_buf *out);
@@ -232,7 +246,8 @@ bool tc_cuda_put_matmul(const tc_kernel *k, const tc_program *p, tc_buf *device,
                         uint32_t *functions);
 
 /* ../sort.c */
-bool tc_cuda_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host, uint32_t *functions);
+bool tc_cuda_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *device, tc_buf *host,
+                      uint32_t *functions);
 
 /* library.c: the product by cuBLASLt, where it can take it: statements of the launcher that return
  * when it did, unless `own` (C; the product is `mm`), and functions from number `first` on for the
@@ -240,8 +255,8 @@ bool tc_cuda_put_sort(const tc_kernel *k, const tc_program *p, tc_buf *device, t
 uint32_t tc_cuda_put_library(const tc_kernel *k, const tc_program *p, uint32_t first,
                              const char *own, tc_buf *device, tc_buf *host, bool *failed);
 
-/* parameters.c: those that a body's text names, in their order.  LAUNCH: the launcher found it out, and hands it on
- * to one launch.  shared: siblings have it in common.  false: out of memory. */
+/* parameters.c: those that a body's text names, in their order.  LAUNCH: the launcher found it out,
+ * and hands it on to one launch.  shared: siblings have it in common.  false: out of memory. */
 typedef enum { TC_CUDA_POINTER, TC_CUDA_INTEGER, TC_CUDA_NUMBER, TC_CUDA_LAUNCH } tc_cuda_parameter_kind;
 typedef struct tc_cuda_parameter {
   const char *name, *type, *comment; /* it is declared as type, name, comment */
@@ -250,22 +265,22 @@ typedef struct tc_cuda_parameter {
   bool shared;
 } tc_cuda_parameter;
 typedef void tc_cuda_each_parameter(const tc_cuda_parameter *a, void *arg);
-bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const char *body, tc_cuda_each_parameter *each,
-                              void *arg);
+bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const char *body,
+                              tc_cuda_each_parameter *each, void *arg);
 /* All of them, as declared, as passed on, and as the launcher's array of addresses. */
 typedef enum { TC_CUDA_DECLARE, TC_CUDA_PASS, TC_CUDA_ADDRESS } tc_cuda_use;
 void tc_cuda_put_parameters(const tc_kernel *k, const tc_program *p, const char *body,
                             tc_cuda_use use, tc_buf *out);
 bool tc_cuda_names(const char *text, const char *word);
-/* The first statements of a function that tc_cuda_follow launches: it begins before the one in front
- * of it has ended, waits, and looks at memory then; global: by addresses that the compiler knows to
- * be of global memory. */
+/* The first statements of a function that tc_cuda_follow launches: it begins before the one in
+ * front of it has ended, waits, and looks at memory then; global: by addresses that the compiler
+ * knows to be of global memory. */
 void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body, bool global,
                       tc_buf *out);
 /* Declares the symbols that a body names, of the type of its index arithmetic. */
 void tc_cuda_put_symbols(const tc_program *p, const char *text, tc_buf *out);
-/* Kernels whose results are halves use approximate elementary functions: the text in front of one, and
- * behind it. */
+/* Kernels whose results are halves use approximate elementary functions: the text in front of one,
+ * and behind it. */
 void tc_cuda_put_approximate_math(const tc_kernel *k, bool begin, tc_buf *out);
 
 #endif

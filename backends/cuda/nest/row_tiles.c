@@ -1,5 +1,6 @@
-/* row_tiles.c - the rows of a block, which are one piece of memory, in shared memory: what the stages load is brought
- * there in front of them, and what they store is taken from there behind them, 16 bytes at a time. */
+/* row_tiles.c - the rows of a block, which are one piece of memory, in shared memory: what the
+ * stages load is brought there in front of them, and what they store is taken from there behind
+ * them, 16 bytes at a time. */
 #include "backends/cuda/nest/nest.h"
 
 #include "backends/print/print_impl.h"
@@ -12,7 +13,9 @@ static const char *storage_of(const tc_cuda_nest *x, uint32_t buffer) {
   return tc_print_storage(x->s.p->buffer[x->s.k->buffer[buffer]].dtype);
 }
 
-static bool is_stored(const tc_cuda_nest *x, uint32_t buffer) { return tc_kernel_writes(x->s.k, buffer); }
+static bool is_stored(const tc_cuda_nest *x, uint32_t buffer) {
+  return tc_kernel_writes(x->s.k, buffer);
+}
 
 /* tile<b>: the elements of the rows from `first` on. */
 static void declare_tile(tc_cuda_nest *x, uint32_t buffer, const tc_address *a) {
@@ -39,7 +42,8 @@ void tc_cuda_open_row_tiles(tc_cuda_nest *x) {
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "for (tc_int base = 0; base < rows; base += threads.rows) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int own = base + threads.row, point = first + TC_MIN(own, rows - 1);");
+  tc_print_line(&x->s,
+                "const tc_int own = base + threads.row, point = first + TC_MIN(own, rows - 1);");
   tc_print_line(&x->s, "const bool live = own < rows;");
 }
 
@@ -58,7 +62,8 @@ bool tc_cuda_take_tiled_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   const tc_expr *e = &x->s.k->expr[id];
   tc_buf at = {0};
   tc_print_address(&x->s, &e->address, &at);
-  tc_putf(out, "tc_load_%s(tile%u.at(%s))", storage_of(x, e->buffer), e->buffer, at.text ? at.text : "0");
+  tc_putf(out, "tc_load_%s(tile%u.at(%s))", storage_of(x, e->buffer), e->buffer,
+          at.text ? at.text : "0");
   tc_buf_free(&at);
   return true;
 }
@@ -67,8 +72,8 @@ bool tc_cuda_take_tiled_store(tc_cuda_nest *x, const tc_action *a) {
   if (!x->tiled || !tc_cuda_stores_by_tile(x->s.k, x->s.p, x->nest, x->need, a)) return false;
   tc_buf at = {0};
   tc_print_address(&x->s, &a->address, &at);
-  tc_print_line(&x->s, "tc_store_%s(tile%u.at(%s), v%u);", storage_of(x, a->buffer), a->buffer, at.text ? at.text : "0",
-                a->value.id);
+  tc_print_line(&x->s, "tc_store_%s(tile%u.at(%s), v%u);", storage_of(x, a->buffer), a->buffer,
+                at.text ? at.text : "0", a->value.id);
   tc_buf_free(&at);
   return true;
 }

@@ -1,8 +1,9 @@
 /* scatter.c - points in order that store at computed destinations: who owns those keeps the order.
  *
  * SERIAL: a thread has some destinations, and visits all points.
- * SCATTER: a warp has some, with a lane for each of their elements: all threads of its block look for points whose
- * destination is in the block, each at points of its own, and hand them to the warps by way of shared memory. */
+ * SCATTER: a warp has some, with a lane for each of their elements: all threads of its block look
+ * for points whose destination is in the block, each at points of its own, and hand them to the
+ * warps by way of shared memory. */
 #include "backends/cuda/nest/nest.h"
 
 #include "backends/print/print_impl.h"
@@ -31,8 +32,8 @@ static void put_own_store(tc_print_scope *s, const tc_action *a) {
   tc_print_place p = tc_print_locate(s, &a->address, "s");
   const uint32_t b = a->buffer, v = a->value.id;
   if (a->kind == TC_ACT_ADD)
-    tc_print_line(s, "tc_store1_%s(b%u + %s, tc_add_%s(tc_splat_%s(b%u + %s), v%u));", t, b, p.base.text, c, t, b,
-                  p.base.text, v);
+    tc_print_line(s, "tc_store1_%s(b%u + %s, tc_add_%s(tc_splat_%s(b%u + %s), v%u));", t, b,
+                  p.base.text, c, t, b, p.base.text, v);
   else tc_print_line(s, "tc_store1_%s(b%u + %s, v%u);", t, b, p.base.text, v);
   tc_print_place_free(&p);
 }
@@ -90,19 +91,21 @@ void tc_cuda_put_serial(tc_cuda_nest *x) {
 
 /* ---- SCATTER --------------------------------------------------------------------------------- */
 
-/* Axes that a point runs along: those that its destination does not lie along, and, as neighbours, those along which
- * each destination has an index of its own.  Slices are along the others. */
+/* Axes that a point runs along: those that its destination does not lie along, and, as neighbours,
+ * those along which each destination has an index of its own.  Slices are along the others. */
 typedef struct axes {
   uint32_t source, other, slice;
 } axes;
 
 static axes axes_of(const tc_cuda_nest *x) {
-  const uint32_t slice = tc_cuda_slice_axes(x->nest), own = tc_cuda_index_axes(x->nest, x->s.depends);
+  const uint32_t slice = tc_cuda_slice_axes(x->nest),
+                 own = tc_cuda_index_axes(x->nest, x->s.depends);
   return (axes){((1u << x->nest->naxis) - 1) & ~slice, slice & own, slice & ~own};
 }
 
 static void decode_point(tc_cuda_nest *x, const axes *a, const char *point) {
-  tc_print_line(&x->s, "const tc_int source = block.source(%s), other = block.other(%s);", point, point);
+  tc_print_line(&x->s, "const tc_int source = block.source(%s), other = block.other(%s);", point,
+                point);
   if (a->source) tc_cuda_put_decode_by(x, a->source, "source", "rest_of_source");
   if (a->other) tc_cuda_put_decode_by(x, a->other, "other", "rest_of_other");
 }

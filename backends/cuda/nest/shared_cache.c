@@ -1,6 +1,7 @@
-/* shared_cache.c - shared memory as a cache of rows that registers do not hold and more than one pass
- * reads: the first pass stores their items there, as many as fit, and later passes load them; the rest
- * is read again, from the caches.  A thread loads what it stored itself, so there is no barrier. */
+/* shared_cache.c - shared memory as a cache of rows that registers do not hold and more than one
+ * pass reads: the first pass stores their items there, as many as fit, and later passes load them;
+ * the rest is read again, from the caches.  A thread loads what it stored itself, so there is no
+ * barrier. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdlib.h>
@@ -90,7 +91,8 @@ void tc_cuda_put_smem_fill(tc_cuda_nest *x, const tc_cuda_loop *w, const char *b
   tc_cuda_close_items(x);
 }
 
-int tc_cuda_cache_bytes(const tc_kernel *k, const tc_program *p, const tc_schedule_list *l, int lanes) {
+int tc_cuda_cache_bytes(const tc_kernel *k, const tc_program *p, const tc_schedule_list *l,
+                        int lanes) {
   int bytes = 0;
   for (uint32_t i = 0; i < l->n; ++i) bytes += held_bytes(k, p, k->expr[l->at[i]].buffer, lanes);
   return bytes;

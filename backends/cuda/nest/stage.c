@@ -1,7 +1,8 @@
 /* stage.c - what happens at an outer point: stages in order. */
 #include "backends/cuda/nest/nest.h"
 
-/* A group runs along the scan together: TC_L points a thread, all of them at once, then the next. */
+/* A group runs along the scan together: TC_L points a thread, all of them at once, then the
+ * next. */
 static void put_row_scan(tc_cuda_nest *x, const tc_stage *st) {
   const int axis = __builtin_ctz(st->axes);
   const char *i = x->axis_text[axis], *lanes = axis == x->s.vector ? "TC_L" : "1";
@@ -44,7 +45,8 @@ static void put_stage(tc_cuda_nest *x, const tc_stage *st) {
   tc_print_line(&x->s, "{");
   x->s.indent += 2;
   uint8_t *outer = tc_print_enter(&x->s);
-  const bool serial = x->plan->form == TC_CUDA_COLUMNS && tc_cuda_has_scan(st); /* the group is one thread */
+  /* the group is one thread */
+  const bool serial = x->plan->form == TC_CUDA_COLUMNS && tc_cuda_has_scan(st);
   const bool once = x->in_registers && tc_cuda_is_pass(x->nest, st);
   const bool half = x->plan->cache.n && stores(x, st);
   const tc_cuda_loop w = {.st = st,

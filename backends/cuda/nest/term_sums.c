@@ -1,12 +1,14 @@
-/* term_sums.c - a reduction to accumulator 0 and a sum of terms that depend on it (tc_action.term), in one pass over
- * one row: every thread keeps the accumulator 0 of its items so far and the sum of their terms, which is rescaled as
- * items at hand join them.  For rows that registers do not hold: they are read once less. */
+/* term_sums.c - a reduction to accumulator 0 and a sum of terms that depend on it (tc_action.term),
+ * in one pass over one row: every thread keeps the accumulator 0 of its items so far and the sum of
+ * their terms, which is rescaled as items at hand join them.  For rows that registers do not hold:
+ * they are read once less. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdio.h>
 
 bool tc_cuda_sums_terms(const tc_cuda_nest *x, const tc_stage *st) {
-  return st->naction == 1 && st->action->term.id && x->plan->form == TC_CUDA_ROWS && !x->in_registers;
+  return st->naction == 1 && st->action->term.id && x->plan->form == TC_CUDA_ROWS &&
+         !x->in_registers;
 }
 
 typedef struct names {
@@ -45,7 +47,9 @@ static void put_join(tc_cuda_nest *x, const tc_action *a, const char *next, cons
   tc_print_line(&x->s, "{");
   tc_print_rule(&words, &rule, from, x->s.indent + 2, x->s.out);
   const uint32_t factor = rule.value[1].id;
-  if (part) tc_print_line(&x->s, "  total = tc_fma_f64(total, TC_CAST(f64, v%u), TC_CAST(f64, %s));", factor, part);
+  if (part)
+    tc_print_line(&x->s, "  total = tc_fma_f64(total, TC_CAST(f64, v%u), TC_CAST(f64, %s));",
+                  factor, part);
   else tc_print_line(&x->s, "  total = tc_mul_f64(total, TC_CAST(f64, v%u));", factor);
   tc_print_line(&x->s, "}");
 }
@@ -60,7 +64,8 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_loop *w, const tc_action *a,
   tc_print_line(&x->s, "top = tc_%s_%s(top, v%u);", n->op.text, n->t, a->value.id);
   tc_cuda_close_items(x);
   tc_print_leave(&x->s, outer);
-  tc_print_line(&x->s, "const tc_u%s next = tc_across(top, TC_COMBINE(%s, %s));", n->t, n->op.text, n->t);
+  tc_print_line(&x->s, "const tc_u%s next = tc_across(top, TC_COMBINE(%s, %s));", n->t, n->op.text,
+                n->t);
   outer = enter_next(x, a);
   tc_print_hoist(&x->s, a->term, x->parallel);
   tc_print_line(&x->s, "%s%s part = tc_set_%s(0);", n->kind, n->t, n->t);
@@ -82,7 +87,8 @@ static void put_ends(tc_cuda_nest *x, const tc_action *a, const names *n) {
   tc_cuda_open_peeled(x);
   uint8_t *outer = enter_next(x, a);
   tc_print_value(&x->s, a->value);
-  tc_print_line(&x->s, "const tc_u%s next = tc_%s_%s(most, v%u);", n->t, n->op.text, n->t, a->value.id);
+  tc_print_line(&x->s, "const tc_u%s next = tc_%s_%s(most, v%u);", n->t, n->op.text, n->t,
+                a->value.id);
   tc_print_value(&x->s, a->term);
   tc_print_line(&x->s, "const tc_u%s sum = v%u;", n->t, a->term.id);
   put_join(x, a, "next", "sum");
@@ -93,8 +99,11 @@ static void put_ends(tc_cuda_nest *x, const tc_action *a, const names *n) {
 
 static void put_loop(tc_cuda_nest *x, const tc_stage *st, const names *n) {
   const tc_action *a = st->action;
-  const tc_cuda_loop w = {
-      .st = st, .axes = st->axes, .first = "threads.t", .step = "threads.size", .hop = "threads.size * TC_U"};
+  const tc_cuda_loop w = {.st = st,
+                          .axes = st->axes,
+                          .first = "threads.t",
+                          .step = "threads.size",
+                          .hop = "threads.size * TC_U"};
   tc_buf count = {0};
   tc_cuda_put_count(x, w.axes, &count);
   tc_print_hoist(&x->s, a->value, x->parallel);
@@ -112,7 +121,8 @@ static void put_loop(tc_cuda_nest *x, const tc_stage *st, const names *n) {
 void tc_cuda_put_term_sums(tc_cuda_nest *x, const tc_stage *st) {
   const tc_action *a = st->action;
   const bool lanes = x->s.vector >= 0 && (st->axes >> x->s.vector & 1);
-  const names n = {tc_print_compute(a->dtype), tc_print_combine_part(a->reducer, 0), lanes ? "tc_v" : "tc_u"};
+  const names n = {tc_print_compute(a->dtype), tc_print_combine_part(a->reducer, 0),
+                   lanes ? "tc_v" : "tc_u"};
   char result[16];
   snprintf(result, sizeof result, "r%u", a->index);
   tc_print_line(&x->s, "tc_u%s r%u, r%u;", n.t, a->index, a->index + 1);
@@ -122,9 +132,11 @@ void tc_cuda_put_term_sums(tc_cuda_nest *x, const tc_stage *st) {
   put_identity(x, a, "most");
   tc_print_line(&x->s, "tc_uf64 total = tc_set_f64(0);");
   put_loop(x, st, &n);
-  tc_print_line(&x->s, "%s = tc_combine(threads, most, TC_COMBINE(%s, %s));", result, n.op.text, n.t);
+  tc_print_line(&x->s, "%s = tc_combine(threads, most, TC_COMBINE(%s, %s));", result, n.op.text,
+                n.t);
   put_join(x, a, result, NULL);
-  tc_print_line(&x->s, "r%u = TC_CAST(%s, tc_combine(threads, total, TC_COMBINE(add, f64)));", a->index + 1, n.t);
+  tc_print_line(&x->s, "r%u = TC_CAST(%s, tc_combine(threads, total, TC_COMBINE(add, f64)));",
+                a->index + 1, n.t);
   tc_print_leave(&x->s, outer);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");

@@ -115,9 +115,14 @@ static void put_tile(tc_cuda_nest *x) {
   tc_print_line(&x->s, "__syncthreads();");
 }
 
-/* Neighbouring threads store neighbours; each has all points across, whose loads are neighbours, too. */
+/* Neighbouring threads store neighbours; each has all points across, whose loads are neighbours,
+ * too. */
 static void put_narrow(tc_cuda_nest *x) {
-  const tc_cuda_loop across = {.st = x->nest->stage, .axes = 1u << x->plan->across, .first = "0", .step = "1", .hop = "TC_U"};
+  const tc_cuda_loop across = {.st = x->nest->stage,
+                               .axes = 1u << x->plan->across,
+                               .first = "0",
+                               .step = "1",
+                               .hop = "TC_U"};
   const uint32_t others = ((1u << x->nest->naxis) - 1) & ~across.axes;
   tc_buf count = {0};
   x->s.vector = -1;

@@ -1,11 +1,11 @@
-/* transpose_unaligned.c - transposes of arrays whose rows begin anywhere: sizes that are no multiples of the
- * lanes, views that begin inside of a row.
+/* transpose_unaligned.c - transposes of arrays whose rows begin anywhere: sizes that are no
+ * multiples of the lanes, views that begin inside of a row.
  *
- * A tile is read 16 bytes at a time from the last boundary in front of each of its rows, and lies in
- * shared memory as it was read.  Stores begin at boundaries of 32 bytes, the unit of the second
- * cache: a row of the result leaves up to `over` - 1 of the tile's points to the tile in front, which
- * therefore reads as many rows more.  How far a row is shifted repeats with 32 bytes of rows: a
- * thread finds out once, for its rows of the source and its column of the result. */
+ * A tile is read 16 bytes at a time from the last boundary in front of each of its rows, and lies
+ * in shared memory as it was read.  Stores begin at boundaries of 32 bytes, the unit of the second
+ * cache: a row of the result leaves up to `over` - 1 of the tile's points to the tile in front,
+ * which therefore reads as many rows more.  How far a row is shifted repeats with 32 bytes of rows:
+ * a thread finds out once, for its rows of the source and its column of the result. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* unaligned_rows.c - reductions over rows that begin anywhere (a width that is no multiple of the lanes, a
- * view that begins inside of a row): head and tail, the elements up to the first aligned address and
- * behind the last whole item, are peeled; all others are loaded 16 bytes at a time.  For nests whose rows
- * are read by one load, in one pass, and not written. */
+/* unaligned_rows.c - reductions over rows that begin anywhere (a width that is no multiple of the
+ * lanes, a view that begins inside of a row): head and tail, the elements up to the first aligned
+ * address and behind the last whole item, are peeled; all others are loaded 16 bytes at a time.
+ * For nests whose rows are read by one load, in one pass, and not written. */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdlib.h>
@@ -72,7 +72,8 @@ void tc_cuda_put_peeled(tc_cuda_nest *x, const tc_stage *st) {
   for (a = st->action; a < end; ++a)
     if (a->kind == TC_ACT_REDUCE && !tc_cuda_is_total(x, st, a))
       tc_print_line(&x->s, "all%u.l[0] = tc_%s_%s(tc_one(all%u.l[0]), acc%u).l[0];", a->index,
-                    tc_print_combine(a->reducer).text, tc_print_compute(a->dtype), a->index, a->index);
+                    tc_print_combine(a->reducer).text, tc_print_compute(a->dtype), a->index,
+                    a->index);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }

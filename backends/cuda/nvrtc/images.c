@@ -1,5 +1,6 @@
-/* images.c - the device compiler: compiles the kernels of a unit, one image per kernel, the blobs of
- * several of them packed together in the object's data, and describes the results in the host text:
+/* images.c - the device compiler: compiles the kernels of a unit, one image per kernel, the blobs
+ * of several of them packed together in the object's data, and describes the results in the host
+ * text:
  *
  *   extern const unsigned char tcd_<hash of the bytes>[] TC_HIDDEN;
  *   static tcrt_cuda_packed tc_pack_0 = {tcd_..., 12032, 4501, 0};

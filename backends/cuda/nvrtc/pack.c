@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Contexts by the position in 16 bytes, in text by the letter in front; a window that holds the whole
- * image, and no more memory. */
+/* Contexts by the position in 16 bytes, in text by the letter in front; a window that holds the
+ * whole image, and no more memory. */
 static bool options(lzma_options_lzma *o, const unsigned char *bytes, size_t size) {
   if (lzma_lzma_preset(o, 9 | LZMA_PRESET_EXTREME)) return false;
   const bool code = size >= 4 && memcmp(bytes, "\177ELF", 4) == 0;

@@ -14,7 +14,8 @@ unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *pa
 unsigned char *tc_image_pack_once(tc_cache *c, const unsigned char *bytes, size_t size,
                                   size_t *packed);
 
-/* ptx.c: appends the text, its zero byte too, with the registers of every function numbered anew. */
+/* ptx.c: appends the text, its zero byte too, with the registers of every function numbered
+ * anew. */
 void tc_ptx_renumber(const char *text, tc_buf *out);
 
 #endif

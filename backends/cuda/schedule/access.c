@@ -4,16 +4,19 @@
 /* Is it an operand, and that one load? */
 static bool copies(const tc_kernel *k, const tc_nest *n) {
   const tc_action *a = n->nstage ? n->stage->action : NULL;
-  return k->kind == TC_KERNEL_MATMUL && a && a->kind == TC_ACT_REDUCE && k->expr[a->value.id].kind == TC_EX_LOAD;
+  return k->kind == TC_KERNEL_MATMUL && a && a->kind == TC_ACT_REDUCE &&
+         k->expr[a->value.id].kind == TC_EX_LOAD;
 }
 
 static bool copies_halves(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
-  return copies(k, n) && tc_dtype_is_half(k->mm.operand) && tc_cuda_is_plain(k, p, n->stage->action->value) > 0;
+  return copies(k, n) && tc_dtype_is_half(k->mm.operand) &&
+         tc_cuda_is_plain(k, p, n->stage->action->value) > 0;
 }
 
 tc_cuda_accesses tc_cuda_accesses_of(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                                      const tc_cuda_nest_schedule *s, const uint8_t *need) {
-  const bool tiles = s->form == TC_CUDA_TRANSPOSE, parts = k->kind == TC_KERNEL_MATMUL && n->vector >= 0;
+  const bool tiles = s->form == TC_CUDA_TRANSPOSE,
+             parts = k->kind == TC_KERNEL_MATMUL && n->vector >= 0;
   return (tc_cuda_accesses){.k = k,
                             .p = p,
                             .n = n,
@@ -33,7 +36,9 @@ static tc_dim step_along(const tc_cuda_accesses *x, const tc_address *a) {
 
 /* The axis along which the load is wide; -1: it is not. */
 static int axis_of_load(const tc_cuda_accesses *x, const tc_expr *e) {
-  if (e->kind != TC_EX_LOAD || (e->guard.id && !x->copies) || tc_cuda_is_local(x->k, x->p, e->buffer)) return -1;
+  if (e->kind != TC_EX_LOAD || (e->guard.id && !x->copies) ||
+      tc_cuda_is_local(x->k, x->p, e->buffer))
+    return -1;
   if (tc_dim_is(step_along(x, &e->address), 1)) return x->axis;
   return x->across >= 0 && tc_cuda_crosses(e, x->axis, x->across) ? x->across : -1;
 }
@@ -60,7 +65,8 @@ void tc_cuda_each_wide_store(const tc_cuda_accesses *x, tc_cuda_each_access_fn *
 }
 
 /* Of a product.  Where lanes run along a part of an axis, they are to fill it. */
-static void each_part(const tc_cuda_accesses *x, tc_cuda_access a, tc_cuda_each_size_fn *f, void *self) {
+static void each_part(const tc_cuda_accesses *x, tc_cuda_access a, tc_cuda_each_size_fn *f,
+                      void *self) {
   const tc_mm_loop *mm = &x->k->mm;
   for (int i = tc_mm_first_part(mm); i < tc_mm_axes(mm); ++i) {
     const tc_dim step = a.address->coef[i];
@@ -78,7 +84,8 @@ void tc_cuda_each_step(const tc_cuda_accesses *x, tc_cuda_access a, tc_cuda_each
   for (int t = 0; t < a.address->nterm; ++t) f(x, a.address->term[t].stride, self);
 }
 
-void tc_cuda_each_extent(const tc_cuda_accesses *x, int width, tc_cuda_each_size_fn *f, void *self) {
+void tc_cuda_each_extent(const tc_cuda_accesses *x, int width, tc_cuda_each_size_fn *f,
+                         void *self) {
   if (x->partial && width == TC_CUDA_COPIED) return;
   f(x, x->n->axis[x->axis].extent, self);
   if (x->n->axis[x->axis].of >= 0) f(x, x->n->axis[x->axis].total, self);

@@ -11,10 +11,10 @@ typedef struct tc_cuda_access {
   int axis;
 } tc_cuda_access;
 
-/* Where to look.  axis: of the lanes, -1: there are no wide accesses; across: TRANSPOSE: of the loads that fill a tile, else
- * -1; part: of a product's axis, the part that advances with it, or -1; copies: a product's operand that is an array as it
- * is, whose guard is one for all lanes; partial: ... of halves,
- * which copies in the background may end within (tc_cuda_is_plain). */
+/* Where to look.  axis: of the lanes, -1: there are no wide accesses; across: TRANSPOSE: of the
+ * loads that fill a tile, else -1; part: of a product's axis, the part that advances with it, or
+ * -1; copies: a product's operand that is an array as it is, whose guard is one for all lanes;
+ * partial: ... of halves, which copies in the background may end within (tc_cuda_is_plain). */
 typedef struct tc_cuda_accesses {
   const tc_kernel *k;
   const tc_program *p;

@@ -41,14 +41,16 @@ static bool gathers(const tc_cuda_accesses *x) {
   for (uint32_t i = 1; x->axis >= 0 && i < x->k->nexpr; ++i) {
     const tc_expr *e = &x->k->expr[i];
     if (x->need[i] && e->kind == TC_EX_LOAD && !tc_cuda_is_local(x->k, x->p, e->buffer) &&
-        !tc_dim_is(e->address.coef[x->axis], 0) && (e->guard.id || !tc_dim_is(e->address.coef[x->axis], 1)))
+        !tc_dim_is(e->address.coef[x->axis], 0) &&
+        (e->guard.id || !tc_dim_is(e->address.coef[x->axis], 1)))
       return true;
   }
   return false;
 }
 
-/* Of 16 bytes.  A column has many loads, and one store: that decides only where there is no load.  8 bytes where lanes
- * load one by one: each load then reaches as many more lines as there are lanes, but indices are found once for all. */
+/* Of 16 bytes.  A column has many loads, and one store: that decides only where there is no load.
+ * 8 bytes where lanes load one by one: each load then reaches as many more lines as there are
+ * lanes, but indices are found once for all. */
 int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, const uint8_t *need) {
   enum { BYTES = 16, GATHERED = 8, MOST = 8 };

@@ -41,7 +41,9 @@ bool tc_cuda_finds_places(const tc_kernel *k, const tc_nest *n, const tc_stage *
     const tc_action *a = &st->action[i];
     if (a->kind == TC_ACT_SCAN) return false;
     if (a->kind != TC_ACT_REDUCE || !tc_print_is_tuple(a)) continue;
-    if (!tc_reducer_has_later(a->reducer) || !is_place(&k->expr[a->further[0].id], __builtin_ctz(st->axes))) return false;
+    if (!tc_reducer_has_later(a->reducer) ||
+        !is_place(&k->expr[a->further[0].id], __builtin_ctz(st->axes)))
+      return false;
     any = true;
   }
   return any;
@@ -201,13 +203,16 @@ static int is_of_places(const tc_kernel *k, tc_val guard) {
   tc_mark_operands(k, need);
   bool places = true;
   for (uint32_t i = 1; i < k->nexpr; ++i)
-    places &= !need[i] || (k->expr[i].kind != TC_EX_LOAD && k->expr[i].kind != TC_EX_RANDOM && !k->expr[i].address.nterm);
+    places &= !need[i] || (k->expr[i].kind != TC_EX_LOAD && k->expr[i].kind != TC_EX_RANDOM &&
+                           !k->expr[i].address.nterm);
   free(need);
   return places;
 }
 
 int tc_cuda_is_plain(const tc_kernel *k, const tc_program *p, tc_val v) {
   const tc_expr *e = &k->expr[v.id];
-  if (e->kind != TC_EX_LOAD || e->address.nterm || p->buffer[k->buffer[e->buffer]].dtype != k->mm.operand) return 0;
+  if (e->kind != TC_EX_LOAD || e->address.nterm ||
+      p->buffer[k->buffer[e->buffer]].dtype != k->mm.operand)
+    return 0;
   return is_of_places(k, e->guard);
 }

@@ -1,10 +1,11 @@
 /* loads.c - which loads of a nest are treated otherwise than the rest, and which sums join a total.
  *
- * L2 residency.  Hints are for arrays larger than the L2 cache, which a nest reads once, into registers,
- * while it writes others.  Without a hint, written lines leave the cache late, when others evict them, and
- * memory alternates between reads and writes.  Loads with the policy evict_last make written lines the
- * first to be evicted, soon and in order: 2 to 3 % more bandwidth (docs/cuda.md).  What is read again and
- * again gets the same policy, or it would be evicted, too. */
+ * L2 residency.  Hints are for arrays larger than the L2 cache, which a nest reads once, into
+ * registers, while it writes others.  Without a hint, written lines leave the cache late, when
+ * others evict them, and memory alternates between reads and writes.  Loads with the policy
+ * evict_last make written lines the first to be evicted, soon and in order: 2 to 3 % more bandwidth
+ * (docs/cuda.md).  What is read again and again gets the same policy, or it would be evicted,
+ * too. */
 #include "backends/cuda/schedule/plan.h"
 
 #include "backends/print/print.h"

@@ -40,8 +40,8 @@ static int choose_unroll(int registers, int ops) {
 
 /* Columns: registers for one sum of every lane, in f32 and f64, and for the early loads, which are
  * not converted yet; where they are few, twice as many loads are early and five blocks fit a
- * multiprocessor.  All items of a short column are at hand at once, and one thread's.  The number of blocks is said in any
- * case: without, ptxas moves loads back to where they are used. */
+ * multiprocessor.  All items of a short column are at hand at once, and one thread's.  The number
+ * of blocks is said in any case: without, ptxas moves loads back to where they are used. */
 static void plan_columns(const tc_cuda_plan *x, tc_cuda_variant *v) {
   enum { PREFETCHED = 32, FEW = 64, SUM = 3, BLOCKS = 5, SHORT = 16 };
   const int lanes = (int)v->lanes;
@@ -76,7 +76,8 @@ static tc_cuda_variant plan_general(const tc_cuda_plan *x) {
                            .shared = x->nest->cache.n > 0};
 }
 
-/* Accesses of the full width.  Behind many operations other threads hide the loads, not other items. */
+/* Accesses of the full width.  Behind many operations other threads hide the loads, not other
+ * items. */
 static tc_cuda_variant plan_aligned(const tc_cuda_plan *x, tc_cuda_variant v) {
   enum { LIGHT = 6 };
   const int ops = count_ops(x);

@@ -1,5 +1,5 @@
-/* row_mapping.c - how rows map to thread groups, and how many items of a row each thread holds in registers
- * or shared memory from stage to stage. */
+/* row_mapping.c - how rows map to thread groups, and how many items of a row each thread holds in
+ * registers or shared memory from stage to stage. */
 #include "backends/cuda/schedule/plan.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ enum {
   MANY_THREADS = 65536 /* that many rows occupy: tc_cuda_fits in launch.c asks for as many */
 };
 
-/* ---- groups ----------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 /* What rows in registers depend on. */
 typedef struct rows {
@@ -44,17 +44,17 @@ static void add_for_many(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   if (r->points >= MANY_THREADS / f.most) tc_cuda_add(plan, f);
 }
 
-/* Of rows whose length is not known, by groups of a size that is: what ptxas gave softmax, norms and their gradients
- * in f32 and bf16 (sm_90), within an eighth.  An item has an address and a condition; its elements are there as
- * loaded, in part, and as computed with. */
+/* Of rows whose length is not known, by groups of a size that is: what ptxas gave softmax, norms
+ * and their gradients in f32 and bf16 (sm_90), within an eighth.  An item has an address and a
+ * condition; its elements are there as loaded, in part, and as computed with. */
 static int registers_of_free(const rows *r, const tc_cuda_variant *f) {
   enum { BASE = 24, SHARED = 8, ITEM = 8 };
   const int elements = (r->count + r->others) * (int)f->lanes;
   return BASE + SHARED * r->shared + (int)f->unroll * (ITEM + elements + elements * 3 / 8);
 }
 
-/* exact: conditions and distances are constant, others take registers; halves wait in pairs for what
- * is done with them. */
+/* exact: conditions and distances are constant, others take registers; halves wait in pairs for
+ * what is done with them. */
 static int registers_of(const rows *r, const tc_cuda_variant *f, bool exact) {
   enum { OTHERS = 64, PREFETCHED = 14, HALVES = 32 };
   const int lanes = (int)f->lanes, row = (r->count + r->others) * lanes * (int)f->unroll;
@@ -105,9 +105,9 @@ static int fixed_group(const tc_program *p, const tc_nest *n, int64_t items, int
   return group;
 }
 
-/* Thread groups for rows that several passes read and registers do not hold: shared memory does, for the
- * later passes.  Of rows below `bytes` (0: any), a multiprocessor is to have `blocks` at once: one
- * is read while another is written. */
+/* Thread groups for rows that several passes read and registers do not hold: shared memory does,
+ * for the later passes.  Of rows below `bytes` (0: any), a multiprocessor is to have `blocks` at
+ * once: one is read while another is written. */
 static const struct {
   int group, blocks, bytes;
 } smem_groups[] = {{256, 3, 64 << 10}, {512, 2, 192 << 10}, {1024, 1, 0}};
@@ -142,7 +142,8 @@ enum { TUPLE_ITEMS = 16, FEW_TUPLE_ITEMS = 8 };
 /* Items of a thread, `each` at most, of rows of constant length. */
 static int items_of_fixed(const rows *r, int each, int64_t items) {
   enum { FEW = 2, WARP = 32 };
-  if (r->tuples && !r->count) return items <= WARP * FEW_TUPLE_ITEMS ? FEW_TUPLE_ITEMS : TUPLE_ITEMS;
+  if (r->tuples && !r->count)
+    return items <= WARP * FEW_TUPLE_ITEMS ? FEW_TUPLE_ITEMS : TUPLE_ITEMS;
   return items <= WARP * FEW && each > FEW ? FEW : each;
 }
 
@@ -167,8 +168,8 @@ static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f
   return true;
 }
 
-/* Thread groups that keep rows of any length, and the quarters of the most items that a thread has then: what
- * it has no item for takes registers all the same. */
+/* Thread groups that keep rows of any length, and the quarters of the most items that a thread has
+ * then: what it has no item for takes registers all the same. */
 typedef struct shape {
   int threads, quarters;
 } shape;
@@ -181,15 +182,16 @@ static int items_of(const shape *t, int items) {
   return items * t->quarters / WHOLE;
 }
 
-/* Parts of a warp combine by shuffles, which two accesses of eight elements pay for, or four of fewer. */
+/* Parts of a warp combine by shuffles, which two accesses of eight elements pay for, or four of
+ * fewer. */
 static int items_of_parts(int lanes, int items) {
   const int few = lanes > 4 ? 2 : 4;
   return items < few ? items : few;
 }
 
-/* Rows that fill warps exactly, of which half of a multiprocessor has registers for as many: one row is
- * read while another is written.  A warp's items are neighbours: those of a thread are a constant
- * distance apart, however many warps there are. */
+/* Rows that fill warps exactly, of which half of a multiprocessor has registers for as many: one
+ * row is read while another is written.  A warp's items are neighbours: those of a thread are a
+ * constant distance apart, however many warps there are. */
 static void add_warps(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   enum { ROWS = 2, WARP = 32 };
   tc_cuda_variant full = *f;
@@ -225,7 +227,8 @@ static void add_full(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f
 }
 
 /* A group, and a function for rows that fill it, which fewer registers do for. */
-static void add_group(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int threads, int items, bool full) {
+static void add_group(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int threads,
+                      int items, bool full) {
   tc_cuda_variant some = *f;
   hold_rows(&some, r, threads, items, false);
   if (!some.blocks) return;
@@ -233,8 +236,8 @@ static void add_group(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
   tc_cuda_add(plan, some);
 }
 
-/* Groups of a warp and its parts, each with a function of its own: a size that the compiler knows is up to a third
- * of the time of a short row. */
+/* Groups of a warp and its parts, each with a function of its own: a size that the compiler knows
+ * is up to a third of the time of a short row. */
 static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   enum { WARP = 32 };
   for (int threads = 2; threads <= WARP; threads *= 2)
@@ -242,7 +245,8 @@ static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
 }
 
 /* By single elements: functions that leave the size of a part of a warp open. */
-static void add_scalar_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
+static void add_scalar_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f,
+                              int items) {
   static const shape shapes[] = {{32, 2}, {64, 2}, {64, 4}, {256, 4}};
   tc_cuda_variant open = *f;
   hold_rows(&open, r, 32, items_of_parts((int)f->lanes, items), false);
@@ -254,22 +258,25 @@ static void add_scalar_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_v
   }
 }
 
-static void add_shapes(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items, const shape *t, int n) {
+static void add_shapes(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items,
+                       const shape *t, int n) {
   const bool once = r->passes < 2;
   for (int i = 0; i < n; ++i) {
     const int each = items_of(&t[i], items);
     const bool short_rows = t[i].threads <= SMALL;
     if (!each) continue;
     if (t[i].quarters == WHOLE && !short_rows) add_full(r, plan, f, t[i].threads, items);
-    const bool full = f->lanes > 4 && (short_rows || t[i].quarters < WHOLE) && t[i].threads < TC_CUDA_THREADS;
+    const bool full =
+        f->lanes > 4 && (short_rows || t[i].quarters < WHOLE) && t[i].threads < TC_CUDA_THREADS;
     if (!once || short_rows) add_group(r, plan, f, t[i].threads, each, full);
   }
 }
 
-/* Halves are converted in registers, which takes as long as memory does where a third of a group has no item: groups
- * grow in steps of a third. */
+/* Halves are converted in registers, which takes as long as memory does where a third of a group
+ * has no item: groups grow in steps of a third. */
 static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
-  static const shape fine[] = {{32, 3}, {32, 4}, {64, 3}, {64, 4}, {128, 3}, {128, 4}, {256, 3}, {256, 4}, {512, 4}},
+  static const shape fine[] = {{32, 3},  {32, 4},  {64, 3},  {64, 4}, {128, 3},
+                               {128, 4}, {256, 3}, {256, 4}, {512, 4}},
                      coarse[] = {{64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}};
   const bool once = r->passes < 2, halves = f->lanes > 4 && !once && items >= WHOLE;
   const int n = (int)(halves ? sizeof fine / sizeof *fine : sizeof coarse / sizeof *coarse);
@@ -295,8 +302,8 @@ static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
   add_for_many(r, plan, few);
 }
 
-/* Long rows that are only reduced, where there are many: several groups on a multiprocessor, for one
- * reads while another ends.  Rows of one array leave registers for more of it. */
+/* Long rows that are only reduced, where there are many: several groups on a multiprocessor, for
+ * one reads while another ends.  Rows of one array leave registers for more of it. */
 static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f) {
   enum { ROUNDS = 2, MANY = 4 };
   tc_cuda_variant many = *f;
@@ -306,8 +313,8 @@ static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f
   add_for_many(r, plan, many);
 }
 
-/* Rows whose threads combine tuples: a part of a warp or a warp for each, where there are many, for the end of a row takes
- * as long as some twenty items do. */
+/* Rows whose threads combine tuples: a part of a warp or a warp for each, where there are many, for
+ * the end of a row takes as long as some twenty items do. */
 static void add_few_threads(tc_cuda_plan *plan, const tc_cuda_variant *f) {
   enum { WARP = 32, MOST_ITEMS = 64 };
   tc_cuda_variant few = *f;
@@ -385,8 +392,8 @@ static int64_t most_points(const tc_program *p, const tc_nest *n) {
   return points;
 }
 
-/* tc_cuda_count_rows leaves x->need at the last stage: for the second kind of functions of a nest that keeps
- * rows, loads of that one alone count. */
+/* tc_cuda_count_rows leaves x->need at the last stage: for the second kind of functions of a nest
+ * that keeps rows, loads of that one alone count. */
 static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int elements) {
   enum { PART = 16, LONG = 64 };
   const tc_nest streamed = tc_nest_streamed(x->n);
@@ -394,7 +401,8 @@ static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int element
   const bool once = passes < 2 && f->lanes > 4; /* registers are left */
   const int shared = count_loads(x->k, x->p, x->n, x->need, false);
   const int own = count_loads(x->k, x->p, x->n, x->need, true);
-  const int bytes = f->shared ? tc_cuda_find_smem_cache(x->k, x->p, &streamed, (int)f->lanes, NULL) : 0;
+  const int bytes =
+      f->shared ? tc_cuda_find_smem_cache(x->k, x->p, &streamed, (int)f->lanes, NULL) : 0;
   return (rows){.count = tc_cuda_count_rows(x->k, x->p, x->n, x->need),
                 .shared = shared,
                 .others = own > 1 ? own - 1 : 0,

@@ -1,5 +1,5 @@
-/* row_tiles.c - narrow rows that follow one another in memory: those of a block are one piece of it, which passes
- * through shared memory, 16 bytes at a time, wherever rows begin. */
+/* row_tiles.c - narrow rows that follow one another in memory: those of a block are one piece of
+ * it, which passes through shared memory, 16 bytes at a time, wherever rows begin. */
 #include "backends/cuda/schedule/plan.h"
 
 #include <stdlib.h>
@@ -15,53 +15,61 @@ static bool follows_on(const tc_program *p, const tc_nest *n, const tc_address *
   return !a->nterm;
 }
 
-static bool is_by_tile(const tc_program *p, const tc_nest *n, const tc_address *a, const tc_address *tile) {
+static bool is_by_tile(const tc_program *p, const tc_nest *n, const tc_address *a,
+                       const tc_address *tile) {
   return tile && follows_on(p, n, a) && tc_dim_same(a->offset, tile->offset);
 }
 
-const tc_address *tc_cuda_row_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,
-                                   uint32_t buffer) {
+const tc_address *tc_cuda_row_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                                   const uint8_t *need, uint32_t buffer) {
   const tc_address *loaded = NULL, *stored = NULL;
   if (tc_cuda_is_local(k, p, buffer)) return NULL;
   for (uint32_t i = 1; i < k->nexpr && !loaded; ++i) {
     const tc_expr *e = &k->expr[i];
-    if (need[i] && e->kind == TC_EX_LOAD && e->buffer == buffer && !e->guard.id && follows_on(p, n, &e->address))
+    if (need[i] && e->kind == TC_EX_LOAD && e->buffer == buffer && !e->guard.id &&
+        follows_on(p, n, &e->address))
       loaded = &e->address;
   }
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction && !stored; ++i) {
       const tc_action *a = &n->stage[s].action[i];
-      if (a->kind == TC_ACT_STORE && a->buffer == buffer && !a->guard.id && follows_on(p, n, &a->address))
+      if (a->kind == TC_ACT_STORE && a->buffer == buffer && !a->guard.id &&
+          follows_on(p, n, &a->address))
         stored = &a->address;
     }
   return loaded ? loaded : stored;
 }
 
-bool tc_cuda_loads_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need, uint32_t id) {
+bool tc_cuda_loads_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                           const uint8_t *need, uint32_t id) {
   const tc_expr *e = &k->expr[id];
   return e->kind == TC_EX_LOAD && !e->guard.id &&
          is_by_tile(p, n, &e->address, tc_cuda_row_tile(k, p, n, need, e->buffer));
 }
 
-bool tc_cuda_stores_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need,
-                            const tc_action *a) {
+bool tc_cuda_stores_by_tile(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                            const uint8_t *need, const tc_action *a) {
   return a->kind == TC_ACT_STORE && !a->guard.id &&
          is_by_tile(p, n, &a->address, tc_cuda_row_tile(k, p, n, need, a->buffer));
 }
 
 /* An array that the nest both reads and writes would be in memory and in a tile at once. */
-static bool changes_what_it_reads(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need) {
+static bool changes_what_it_reads(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                                  const uint8_t *need) {
   for (uint32_t s = 0; s < n->nstage; ++s)
     for (uint32_t i = 0; i < n->stage[s].naction; ++i) {
       const tc_action *a = &n->stage[s].action[i];
-      if (tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer) && tc_cuda_loads(k, need, a->buffer)) return true;
+      if (tc_cuda_is_store(a) && !tc_cuda_is_local(k, p, a->buffer) &&
+          tc_cuda_loads(k, need, a->buffer))
+        return true;
     }
   return false;
 }
 
 static bool has_rows(const tc_nest *n) {
   const int v = n->vector;
-  if (!n->nparallel || n->naxis != n->nparallel + 1 || v != n->nparallel || tc_cuda_has_kind(n, TC_ACT_SCAN))
+  if (!n->nparallel || n->naxis != n->nparallel + 1 || v != n->nparallel ||
+      tc_cuda_has_kind(n, TC_ACT_SCAN))
     return false;
   for (int i = 0; i < n->naxis; ++i)
     if (n->axis[i].of >= 0) return false;
@@ -86,7 +94,12 @@ int tc_cuda_row_tiles(const tc_kernel *k, const tc_program *p, const tc_nest *n,
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-enum { EACH = 16, WORDS = 64, LONGEST = 128 /* elements: longer rows are lines of memory */, WARP = 32 };
+enum {
+  EACH = 16,
+  WORDS = 64,
+  LONGEST = 128 /* elements: longer rows are lines of memory */,
+  WARP = 32
+};
 
 /* Elements of a thread: what waits between stages is in registers. */
 static int elements_of(const tc_cuda_plan *x) {
@@ -120,7 +133,9 @@ static void add_tiled(tc_cuda_plan *x, tc_cuda_variant f, int group, int each) {
 
 void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   int group = 1;
-  if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) || !tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
+  if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) ||
+      !tc_dim_is_const(x->n->axis[x->n->vector].extent))
+    return;
   const int64_t length = tc_dim_value(x->n->axis[x->n->vector].extent);
   const int each = elements_of(x);
   if (length < 2 || length > LONGEST || are_aligned(x, length)) return;
@@ -133,7 +148,9 @@ void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
 /* A thread does not test more elements than the shortest rows have. */
 void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { SHORT = 4 };
-  if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) || tc_dim_is_const(x->n->axis[x->n->vector].extent)) return;
+  if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) ||
+      tc_dim_is_const(x->n->axis[x->n->vector].extent))
+    return;
   const int each = elements_of(x) / 2;
   if (each < SHORT) return;
   f.group = 1;

@@ -1,5 +1,5 @@
-/* schedule.h - how a nest runs on a GPU: what tc_cuda_plan decides and the printers of nest/ and launch.c
- * read (backends/schedule/schedule.h holds it together).
+/* schedule.h - how a nest runs on a GPU: what tc_cuda_plan decides and the printers of nest/ and
+ * launch.c read (backends/schedule/schedule.h holds it together).
  *
  * A nest takes one of six forms.
  *   FLAT     one stage of stores: a thread takes `lanes` neighbouring points, `unroll` of them at a time.
@@ -14,8 +14,8 @@
  *   SCATTER  the same where that is one store at a computed place: a warp owns destinations, whose elements its lanes
  *            have, and the threads of its block look for their points together.
  *
- * An item is `lanes` neighbouring points of a row.  The form and what the text of a nest says are the same
- * in all variants; a variant is a function, an instance of that text. */
+ * An item is `lanes` neighbouring points of a row.  The form and what the text of a nest says are
+ * the same in all variants; a variant is a function, an instance of that text. */
 #ifndef TC_CUDA_SCHEDULE_H
 #define TC_CUDA_SCHEDULE_H
 
@@ -40,8 +40,8 @@ enum {
 
 typedef enum { TC_CUDA_SIMT, TC_CUDA_MMA, TC_CUDA_CHAIN } tc_cuda_template_kind; /* of products */
 typedef enum { TC_CUDA_ALONG_M, TC_CUDA_ALONG_N, TC_CUDA_ALONG_K, TC_CUDA_ALONG_D } tc_cuda_along;
-/* What a product reads; the epilogue's lanes run along n.  What follows it is of a chain, whose A is nowhere in
- * memory: of its inner product, and of a second one. */
+/* What a product reads; the epilogue's lanes run along n.  What follows it is of a chain, whose A
+ * is nowhere in memory: of its inner product, and of a second one. */
 enum {
   TC_CUDA_A,
   TC_CUDA_B,
@@ -53,22 +53,27 @@ enum {
   TC_CUDA_OPERANDS
 };
 
-/* Of a kernel; what is behind `approximate` is of products.  The template is asked for products that are no
- * matter of the library's, and for short ones. */
+/* Of a kernel; what is behind `approximate` is of products.  The template is asked for products
+ * that are no matter of the library's, and for short ones. */
 typedef struct tc_cuda_kernel_schedule {
   bool approximate;     /* elementary functions of f32 have the digits that 16-bit results hold */
   int template;         /* a tc_cuda_template_kind; -1: it is no product */
-  int along[TC_CUDA_OPERANDS]; /* tc_cuda_along: the axis along which accesses of an operand are wide; -1: not said */
-  int64_t width[TC_CUDA_OPERANDS]; /* elements that alignment is asked for, of operands and epilogue */
+  /* tc_cuda_along: the axis along which accesses of an operand are wide; -1: not said */
+  int along[TC_CUDA_OPERANDS];
+  /* elements that alignment is asked for, of operands and epilogue */
+  int64_t width[TC_CUDA_OPERANDS];
   bool index64; /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
   tc_schedule_list sides; /* of tiles, each with a function, from the largest to the smallest */
   bool library; /* it is asked first; its product is followed by the nest of tc_schedule.product */
   bool tf32;    /* ... and may round operands of f32 to TF32 */
-  /* ... but for products that fill no more tiles of this side than there are multiprocessors, and are not
-   * longer along k; 0: for none */
+  /* ... but for products that fill no more tiles of this side than there are multiprocessors, and
+   * are not longer along k; 0: for none */
   int64_t short_side, short_depth;
-  int64_t room;  /* of a sort: numbers, a power of 2, that a block has in shared memory; longer rows are selected from */
-  bool one_pass; /* ... nor for those that the library needs one more kernel for, which takes longer */
+  /* of a sort: numbers, a power of 2, that a block has in shared memory; longer rows are selected
+   * from */
+  int64_t room;
+  /* ... nor for those that the library needs one more kernel for, which takes longer */
+  bool one_pass;
 } tc_cuda_kernel_schedule;
 
 /* Of a nest, in all variants.  Lists of loads are of expressions of the kernel. */
@@ -76,41 +81,45 @@ typedef struct tc_cuda_nest_schedule {
   int form;      /* a tc_cuda_form */
   int64_t width; /* elements of the widest accesses: what alignment is asked for */
   bool index64;  /* index arithmetic may exceed 32 bits whatever the sizes of the buffers */
-  /* A reduction that has nests for both ways (tc_nest.when) is not cut up to so many elements of a result,
-   * or from so many results on; 0: whatever their number. */
+  /* A reduction that has nests for both ways (tc_nest.when) is not cut up to so many elements of a
+   * result, or from so many results on; 0: whatever their number. */
   int64_t whole, many_results;
   int along, across;     /* TRANSPOSE: axis of the stores, axis of the loads; else -1 */
   int64_t side, overlap; /* unaligned TRANSPOSE: points of a tile across; rows in front of it */
   tc_schedule_list tile,
       unaligned_tile; /* TRANSPOSE: loads by way of shared memory, in both texts */
-  tc_schedule_list
-      cache; /* ROWS without registers: loads that the first pass caches in shared memory */
-  tc_schedule_list
-      prefetch; /* ROWS in registers: loads that are issued in front of the first pass */
-  tc_schedule_list
-      evict_last;             /* ROWS in registers: loads whose lines are to stay in the L2 cache */
+  /* ROWS without registers: loads that the first pass caches in shared memory */
+  tc_schedule_list cache;
+  /* ROWS in registers: loads that are issued in front of the first pass */
+  tc_schedule_list prefetch;
+  /* ROWS in registers: loads whose lines are to stay in the L2 cache */
+  tc_schedule_list evict_last;
   tc_schedule_list bypass_l1; /* COLUMNS: loads that leave no lines in the L1 cache */
-  int64_t
-      late_shared; /* ROWS: so many loads of a stage that all rows share are not issued early; 0: they are */
-  tc_schedule_list
-      f64_totals; /* stages whose f32 sums join an f64 total after each `unroll` items */
-  tc_schedule_list in_order; /* ROWS, COLUMNS: stages that keep the item of the best element, not its position */
+  /* ROWS: so many loads of a stage that all rows share are not issued early; 0: they are */
+  int64_t late_shared;
+  /* stages whose f32 sums join an f64 total after each `unroll` items */
+  tc_schedule_list f64_totals;
+  /* ROWS, COLUMNS: stages that keep the item of the best element, not its position */
+  tc_schedule_list in_order;
 } tc_cuda_nest_schedule;
 
 /* Of a variant: a function.  The launcher takes the first whose conditions hold. */
 typedef struct tc_cuda_variant {
-  /* Conditions.  aligned: what accesses of `width` elements need; index32: what 32-bit indices need;
-   * longest, least: items of a row at most, and at least (0: any); full: the row fills the group exactly (of
-   * warps: each of some number of them), so that no thread tests whether it has an item.  least and full
-   * ask for many rows, too. */
+  /* Conditions.  aligned: what accesses of `width` elements need; index32: what 32-bit indices
+   * need; longest, least: items of a row at most, and at least (0: any); full: the row fills the
+   * group exactly (of warps: each of some number of them), so that no thread tests whether it has
+   * an item.  least and full ask for many rows, too. */
   bool aligned, index32, full;
   int64_t longest, least;
   bool registers; /* rows are in registers, `unroll` items a thread */
-  bool
-      unaligned; /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by
-                   * one; TRANSPOSE: and 8-byte stores */
-  bool narrow;   /* TRANSPOSE: no tile; a thread has all points across, `longest` at most, beside one of the others */
-  bool tile;     /* ROWS: those of a block pass through shared memory, 16 bytes at a time, wherever they begin */
+  /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by one;
+   * TRANSPOSE: and 8-byte stores */
+  bool unaligned;
+  /* TRANSPOSE: no tile; a thread has all points across, `longest` at most, beside one of the
+   * others */
+  bool narrow;
+  /* ROWS: those of a block pass through shared memory, 16 bytes at a time, wherever they begin */
+  bool tile;
   bool warps;    /* full, of any number of warps: each of them has neighbouring items */
   bool shared;   /* the shared-memory cache is filled and read */
   int64_t lanes;  /* TC_L: elements of an access */

@@ -102,8 +102,8 @@ static bool plan_unaligned(tc_cuda_plan *x, tc_cuda_variant *v) {
   return true;
 }
 
-/* For few points across, with which most of a tile is empty: those that a thread reads stay in the first cache.  Are
- * there never more? */
+/* For few points across, with which most of a tile is empty: those that a thread reads stay in the
+ * first cache.  Are there never more? */
 static bool add_narrow(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { BYTES = 64, EACH = 8, FULL = 3 * TC_CUDA_SIDE / 8 };
   const int64_t fit = BYTES / (int64_t)widest_load(x), longest = fit < FULL ? fit : FULL;
@@ -117,8 +117,8 @@ static bool add_narrow(tc_cuda_plan *x, tc_cuda_variant f) {
   return most <= longest;
 }
 
-/* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else with
- * accesses of one element. */
+/* Tiles with 16-byte accesses, unless sizes forbid them, and tiles that begin anywhere; or else
+ * with accesses of one element. */
 void tc_cuda_plan_tiles(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
                         bool may_be_unaligned) {
   scalar.unroll = aligned.unroll;

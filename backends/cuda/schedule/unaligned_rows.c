@@ -1,5 +1,5 @@
-/* unaligned_rows.c - which rows may begin anywhere: those that are read by one load, in one pass, and not
- * written. */
+/* unaligned_rows.c - which rows may begin anywhere: those that are read by one load, in one pass,
+ * and not written. */
 #include "backends/cuda/schedule/facts.h"
 
 #include "backends/print/print.h"

@@ -1,4 +1,5 @@
-/* words.c - the words of a schedule for GPUs, and what refuses each; those of kernels: words_kernel.c. */
+/* words.c - the words of a schedule for GPUs, and what refuses each; those of kernels:
+ * words_kernel.c. */
 #include "backends/cuda/schedule/plan.h"
 #include "backends/cuda/schedule/words.h"
 #include "backends/cuda/unit.h"
@@ -79,10 +80,12 @@ static const char *refuse_form(const tc_schedule_place *at) {
       [TC_CUDA_SERIAL] = "the points of the nest do not depend on each other",
       [TC_CUDA_SCATTER] = "the nest does not only store at computed destinations"};
   const tc_cuda_form own = tc_cuda_form_of(at->nest);
-  if (is_form(at, TC_CUDA_SCATTER) && tc_cuda_scatters(at->k, at->nest, check_of(at)->x.need)) return NULL;
+  if (is_form(at, TC_CUDA_SCATTER) && tc_cuda_scatters(at->k, at->nest, check_of(at)->x.need))
+    return NULL;
   if (is_form(at, own) || (is_form(at, TC_CUDA_TRANSPOSE) && own == TC_CUDA_FLAT)) return NULL;
-  return own == TC_CUDA_SERIAL && !is_form(at, TC_CUDA_SCATTER) ? "the points of the nest depend on each other"
-                                                                : reason[nest_of(at)->form];
+  return own == TC_CUDA_SERIAL && !is_form(at, TC_CUDA_SCATTER)
+             ? "the points of the nest depend on each other"
+             : reason[nest_of(at)->form];
 }
 
 static const char *refuse_width(const tc_schedule_place *at) {
@@ -228,7 +231,8 @@ static const char *refuse_least(const tc_schedule_place *at) {
 }
 
 static const char *refuse_longest(const tc_schedule_place *at) {
-  if (is_form(at, TC_CUDA_TRANSPOSE)) return variant_of(at)->narrow ? NULL : "tiles are of any length";
+  if (is_form(at, TC_CUDA_TRANSPOSE))
+    return variant_of(at)->narrow ? NULL : "tiles are of any length";
   return refuse_length(at, variant_of(at)->longest);
 }
 
@@ -268,7 +272,8 @@ static const char *refuse_unaligned(const tc_schedule_place *at) {
 
 static const char *refuse_narrow(const tc_schedule_place *at) {
   if (!is_form(at, TC_CUDA_TRANSPOSE)) return "the form is no transpose";
-  if (variant_of(at)->unaligned || variant_of(at)->lanes > 1) return "its accesses are of one element";
+  if (variant_of(at)->unaligned || variant_of(at)->lanes > 1)
+    return "its accesses are of one element";
   return variant_of(at)->longest ? NULL : "'longest' is not said";
 }
 
@@ -278,7 +283,8 @@ static const char *refuse_tile_of_rows(const tc_schedule_place *at) {
   if (!v->registers) return "rows are not in registers";
   if (v->lanes > 1) return "its accesses are of one element";
   if (v->most > WARP_ROWS) return "'most' is more than a warp";
-  return tc_cuda_row_tiles(at->k, at->p, at->nest, NULL) ? NULL : "no rows follow one another in memory";
+  return tc_cuda_row_tiles(at->k, at->p, at->nest, NULL) ? NULL
+                                                         : "no rows follow one another in memory";
 }
 
 static const char *refuse_warps(const tc_schedule_place *at) {
@@ -309,7 +315,8 @@ static const char *refuse_unroll(const tc_schedule_place *at) {
 
 static const char *refuse_group(const tc_schedule_place *at) {
   const int64_t n = variant_of(at)->group;
-  if (is_form(at, TC_CUDA_COLUMNS)) return n == 1 ? NULL : "a column has one thread, or as many as the launcher says";
+  if (is_form(at, TC_CUDA_COLUMNS))
+    return n == 1 ? NULL : "a column has one thread, or as many as the launcher says";
   if (refuse_rows(at)) return refuse_rows(at);
   if (n > LARGEST_BLOCK) return "a block has 1024 threads at most";
   if (n <= WARP ? !tc_cuda_is_power(n) : n % WARP)

@@ -22,11 +22,13 @@ static const char *refuse_template(const tc_schedule_place *at) {
   const tc_mm_loop *mm = &at->k->mm;
   const int template = kernel_of(at)->template;
   if (refuse_product(at)) return refuse_product(at);
-  if (template == TC_CUDA_CHAIN ? !tc_mm_is_chain(mm) : template == TC_CUDA_MMA && tc_mm_is_chain(mm))
+  if (template == TC_CUDA_CHAIN ? !tc_mm_is_chain(mm)
+                                : template == TC_CUDA_MMA && tc_mm_is_chain(mm))
     return "chains of products have a template of their own";
   if (template == TC_CUDA_CHAIN && !tc_cuda_may_chain_mma(at->p, at->k))
     return "tensor cores multiply f16 and bf16, of widths that registers hold";
-  return template != TC_CUDA_SIMT && !tc_cuda_may_mma(mm) ? "tensor cores multiply f16 and bf16" : NULL;
+  return template != TC_CUDA_SIMT && !tc_cuda_may_mma(mm) ? "tensor cores multiply f16 and bf16"
+                                                          : NULL;
 }
 
 static const char *refuse_operand(const tc_schedule_place *at, int which) {
@@ -113,7 +115,8 @@ static const char *refuse_short(const tc_schedule_place *at) {
 static const char *refuse_one_pass(const tc_schedule_place *at) {
   const tc_cuda_kernel_schedule *s = kernel_of(at);
   if (!s->library) return "the library is not asked";
-  return tc_cuda_may_one_pass(&at->k->mm, s->template) ? NULL : "it is a choice for products of f32";
+  return tc_cuda_may_one_pass(&at->k->mm, s->template) ? NULL
+                                                       : "it is a choice for products of f32";
 }
 
 static const char *refuse_tf32(const tc_schedule_place *at) {
@@ -126,7 +129,8 @@ static const char *refuse_room(const tc_schedule_place *at) {
   const int64_t room = kernel_of(at)->room;
   if (at->k->kind != TC_KERNEL_SORT) return "the kernel is no sort";
   if (!tc_cuda_is_power(room) || room < LEAST) return "it is no power of two from 64 on";
-  return room > tc_cuda_sort_most(&at->k->sort) ? "shared memory has no room for so many numbers" : NULL;
+  return room > tc_cuda_sort_most(&at->k->sort) ? "shared memory has no room for so many numbers"
+                                                : NULL;
 }
 
 const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
@@ -140,9 +144,12 @@ const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
       return "'along-b', 'along-inner-a' and 'along-inner-b' are to be said";
     if (at->k->mm.inner.n > 1 && (s->along[TC_CUDA_SECOND_A] < 0 || s->along[TC_CUDA_SECOND_B] < 0))
       return "'along-second-a' and 'along-second-b' are to be said";
-    return s->template != TC_CUDA_CHAIN || s->sides.n == CHAIN_SIDES ? NULL : "the template of chains has tiles of 128 and 64";
+    return s->template != TC_CUDA_CHAIN || s->sides.n == CHAIN_SIDES
+               ? NULL
+               : "the template of chains has tiles of 128 and 64";
   }
-  if (s->along[TC_CUDA_A] < 0 || s->along[TC_CUDA_B] < 0) return "'along-a' and 'along-b' are to be said";
+  if (s->along[TC_CUDA_A] < 0 || s->along[TC_CUDA_B] < 0)
+    return "'along-a' and 'along-b' are to be said";
   return s->template == TC_CUDA_MMA && s->sides.n != MMA_SIDES
              ? "the template for tensor cores has tiles of 256, 128 and 64"
              : NULL;
@@ -152,9 +159,13 @@ const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at) {
 
 #define FIELD(field) offsetof(tc_cuda_kernel_schedule, field)
 
-static const char *const templates[] = {[TC_CUDA_SIMT] = "simt", [TC_CUDA_MMA] = "mma", [TC_CUDA_CHAIN] = "chain", NULL};
-static const char *const axes[] = {
-    [TC_CUDA_ALONG_M] = "m", [TC_CUDA_ALONG_N] = "n", [TC_CUDA_ALONG_K] = "k", [TC_CUDA_ALONG_D] = "d", NULL};
+static const char *const templates[] = {
+    [TC_CUDA_SIMT] = "simt", [TC_CUDA_MMA] = "mma", [TC_CUDA_CHAIN] = "chain", NULL};
+static const char *const axes[] = {[TC_CUDA_ALONG_M] = "m",
+                                   [TC_CUDA_ALONG_N] = "n",
+                                   [TC_CUDA_ALONG_K] = "k",
+                                   [TC_CUDA_ALONG_D] = "d",
+                                   NULL};
 
 const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS] = {
     {"approximate", TC_WORD_FLAG, FIELD(approximate), 0, refuse_approximate, NULL, NULL},

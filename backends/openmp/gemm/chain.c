@@ -1,11 +1,14 @@
-/* chain.c - a chain of products: what becomes of finished rows of the inner ones, and where the driver (prelude/84) has
- * room for them.  A k block of a row is read twice: for accumulator 0, then for A and the terms. */
+/* chain.c - a chain of products: what becomes of finished rows of the inner ones, and where the
+ * driver (prelude/84) has room for them.  A k block of a row is read twice: for accumulator 0, then
+ * for A and the terms. */
 #include "backends/openmp/gemm/matmul.h"
 
 #include <stdlib.h>
 
 enum {
-  KC = 384,   /* keys of a block: of all widths of tiles a multiple, for that of the inner product runs along k */
+  /* keys of a block: of all widths of tiles a multiple, for that of the inner product runs along
+   * k */
+  KC = 384,
   BLOCK = 32, /* rows of one: about so many */
   MOST = 1024 /* rows of a task that pack both B for themselves */
 };
@@ -21,7 +24,8 @@ static const char *type_of(const tc_omp_matmul *x) { return tc_print_compute(x->
 static void put_bound(tc_omp_matmul *x, const tc_address *a, const char *variable, bool upper) {
   tc_buf at = {0};
   tc_print_key_bound(&x->s, a, x->am, upper, &at);
-  tc_print_line(&x->s, "*%s = %s(*%s, %s);", variable, upper ? "TC_MIN" : "TC_MAX", variable, at.text);
+  tc_print_line(&x->s, "*%s = %s(*%s, %s);", variable, upper ? "TC_MIN" : "TC_MAX", variable,
+                at.text);
   tc_buf_free(&at);
 }
 
@@ -48,8 +52,8 @@ static void put_vector(tc_omp_matmul *x, const tc_action *a, put_keys *put) {
   x->s.indent += 2;
   if (x->s.lanes) tc_print_line(&x->s, "const int64_t rest = k0 + kn - k;");
   for (int i = 0; i < x->mm->inner.n; ++i)
-    tc_print_line(&x->s, "const tc_v%s r%u = tc_load_%s((const tc_%s *)%s + (k - k0));", type_of(x), tc_mm_inner_result(i),
-                  type_of(x), type_of(x), i ? "other" : "line");
+    tc_print_line(&x->s, "const tc_v%s r%u = tc_load_%s((const tc_%s *)%s + (k - k0));", type_of(x),
+                  tc_mm_inner_result(i), type_of(x), type_of(x), i ? "other" : "line");
   put(x, a);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -70,7 +74,8 @@ static void put_each_key(tc_omp_matmul *x, const tc_action *a, put_keys *put) {
 
 /* v, or where there are no more keys, `none`. */
 static void put_counted(const tc_omp_matmul *x, tc_val v, const char *none, tc_buf *out) {
-  if (x->s.lanes) tc_putf(out, "tc_where_%s(TC_TRUTH(TC_FIRST(rest)), v%u, %s)", type_of(x), v.id, none);
+  if (x->s.lanes)
+    tc_putf(out, "tc_where_%s(TC_TRUTH(TC_FIRST(rest)), v%u, %s)", type_of(x), v.id, none);
   else tc_putf(out, "v%u", v.id);
 }
 
@@ -94,7 +99,8 @@ static void put_first(tc_omp_matmul *x, const tc_action *a) {
   const char *t = type_of(x);
   tc_buf id = {0};
   tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
-  tc_print_line(&x->s, "const tc_v%s none = %s, most = begin ? none : tc_set_%s(*top);", t, id.text, t);
+  tc_print_line(&x->s, "const tc_v%s none = %s, most = begin ? none : tc_set_%s(*top);", t, id.text,
+                t);
   tc_print_line(&x->s, "tc_v%s next = most;", t);
   put_each_key(x, a, put_candidate);
   tc_print_line(&x->s, "const tc_v%s r2 = tc_lanes_%s_%s(next);", t, combine.text, t);
@@ -120,7 +126,8 @@ static void put_rescale(tc_omp_matmul *x, const tc_action *a) {
   tc_print_line(&x->s, "for (int64_t n = 0; n < g->n; n += TC_L) {");
   tc_print_line(&x->s, "  const int64_t rest = TC_MIN(TC_L, g->n - n);");
   tc_print_line(&x->s, "  tc_%s *const at = (tc_%s *)(sums + (m - m0) * sums_stride) + n;", t, t);
-  tc_print_line(&x->s, "  tc_storen_%s(at, tc_mul_%s(tc_loadn_%s(at, rest), v%u), rest);", t, t, t, rule.value[1].id);
+  tc_print_line(&x->s, "  tc_storen_%s(at, tc_mul_%s(tc_loadn_%s(at, rest), v%u), rest);", t, t, t,
+                rule.value[1].id);
   tc_print_line(&x->s, "}");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -129,7 +136,8 @@ static void put_rescale(tc_omp_matmul *x, const tc_action *a) {
 /* A's packed elements, from `type` on. */
 static void put_packed(tc_omp_matmul *x, const char *type) {
   const char *of_lanes = x->s.lanes ? "n" : "", *rest = x->s.lanes ? ", rest" : "";
-  tc_print_line(&x->s, "tc_store%s_%s((tc_%s *)to + (k - k0), v%u%s);", of_lanes, type, type, x->mm->a.id, rest);
+  tc_print_line(&x->s, "tc_store%s_%s((tc_%s *)to + (k - k0), v%u%s);", of_lanes, type, type,
+                x->mm->a.id, rest);
 }
 
 static void put_element(tc_omp_matmul *x, const tc_action *a) {
@@ -157,7 +165,8 @@ static void put_elements(tc_omp_matmul *x, const tc_action *a) {
   if (a) tc_print_line(&x->s, "*total += tc_lanes_add_%s(terms)[0];", t);
 }
 
-/* Where A is rounded to bf16 its exponentials need few bits, and with them those that are summed: all are positive. */
+/* Where A is rounded to bf16 its exponentials need few bits, and with them those that are summed:
+ * all are positive. */
 static uint8_t *find_reduced(const tc_omp_matmul *x, const tc_action *a) {
   uint8_t *reduced = calloc(x->k->nexpr + 1, 1);
   if (!reduced) x->out->failed = true;
@@ -198,7 +207,8 @@ void tc_omp_mm_put_rows(tc_omp_matmul *x) {
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const char *const line = tile + (m - m0) * pitch;");
-  if (x->mm->inner.n > 1) tc_print_line(&x->s, "const char *const other = second + (m - m0) * pitch;");
+  if (x->mm->inner.n > 1)
+    tc_print_line(&x->s, "const char *const other = second + (m - m0) * pitch;");
   tc_print_line(&x->s, "char *const to = dst + (m - m0) * stride;");
   if (a) tc_print_line(&x->s, "tc_%s *const top = (tc_%s *)tops + (m - m0), *const total = (tc_%s *)totals + (m - m0);", t, t, t);
   if (a) {
@@ -223,7 +233,8 @@ void tc_omp_mm_put_row_results(tc_omp_matmul *x) {
   const char *t = type_of(x);
   if (!tc_mm_is_chain(x->mm) || !rows_of(x)) return;
   for (int i = 0; i < 2; ++i)
-    tc_print_line(&x->s, "const tc_v%s r%d = tc_set_%s(((const tc_%s *)g->row[%d])[m - g->row_first]);", t,
+    tc_print_line(&x->s,
+                  "const tc_v%s r%d = tc_set_%s(((const tc_%s *)g->row[%d])[m - g->row_first]);", t,
                   TC_MM_ROWS + i, t, t, i);
 }
 
@@ -250,7 +261,8 @@ void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out) {
   const tc_dim n = up_to(c, x->mm->axis[x->mm->nbatch + 1].extent, WIDE);
   const tc_dim of_n = tc_dim_mul(c, n, tc_dim_const(KC * es + MOST * cs));
   tc_dim d = tc_dim_const(0);
-  for (int i = 0; i < x->mm->inner.n; ++i) d = tc_dim_add(c, d, up_to(c, x->mm->axis[tc_mm_deep(x->mm, i)].extent, DEEP));
+  for (int i = 0; i < x->mm->inner.n; ++i)
+    d = tc_dim_add(c, d, up_to(c, x->mm->axis[tc_mm_deep(x->mm, i)].extent, DEEP));
   const tc_dim of_d = tc_dim_mul(c, d, tc_dim_const((KC + BLOCK) * es));
   const int64_t rest = BLOCK * (KC * (es + x->mm->inner.n * cs) + 4 * LINE) + 2 * MOST * cs + LINE;
   tc_print_dim(x->p, tc_dim_add(c, tc_dim_add(c, of_n, of_d), tc_dim_const(rest)), out);

@@ -1,6 +1,7 @@
-/* dot.c - a product with few rows (or few columns): bound by reading the large operand once.  Packing would move it twice
- * more, so it is printed as a nest that reduces along k.  Where that operand has k contiguous, every element is a dot
- * product of two rows; where it has n contiguous, the result is a sum of its rows, each times a number. */
+/* dot.c - a product with few rows (or few columns): bound by reading the large operand once.
+ * Packing would move it twice more, so it is printed as a nest that reduces along k.  Where that
+ * operand has k contiguous, every element is a dot product of two rows; where it has n contiguous,
+ * the result is a sum of its rows, each times a number. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +10,20 @@
 #include "backends/schedule/schedule.h"
 
 enum {
-  /* Rows of A for which reading B, or a B of bytes, for each of them costs less than transposing it. */
+  /* Rows of A for which reading B, or a B of bytes, for each of them costs less than transposing
+   * it. */
   FEW_ROWS = 2,
   FEW_ROWS_OF_BYTES = 4,
-  /* Elements of k from which on adding up the lanes of each result is a small part of it; and of words of several, which
-   * micro-kernels multiply faster. */
+  /* Elements of k from which on adding up the lanes of each result is a small part of it; and of
+   * words of several, which micro-kernels multiply faster. */
   LONG = 64,
   LONG_WORDS = 512,
-  /* Results for which transposing a B of NEAR bytes, which stays in a second-level cache, costs more than reading it for
-   * each row. */
+  /* Results for which transposing a B of NEAR bytes, which stays in a second-level cache, costs
+   * more than reading it for each row. */
   FEW_RESULTS = 64,
   NEAR = 1 << 18,
-  /* Columns of B for which multiplying vectors along k costs less than vectors of columns that are mostly empty. */
+  /* Columns of B for which multiplying vectors along k costs less than vectors of columns that are
+   * mostly empty. */
   FEW_COLUMNS = 4
 };
 
@@ -57,18 +60,26 @@ static bool has_operations(const tc_omp_matmul *x, tc_val v) {
   return any;
 }
 
-/* Rows of one operand for which the other one is not worth packing: each part of it is read for all of them before the next
- * one.  Words of several elements are multiplied faster than their elements one by one. */
+/* Rows of one operand for which the other one is not worth packing: each part of it is read for all
+ * of them before the next one.  Words of several elements are multiplied faster than their elements
+ * one by one. */
 static int near_rows(const tc_omp_matmul *x) {
-  if (!tc_dtype_is_float(x->mm->operand) || has_operations(x, x->mm->a) || has_operations(x, x->mm->b)) return 1;
+  if (!tc_dtype_is_float(x->mm->operand) || has_operations(x, x->mm->a) ||
+      has_operations(x, x->mm->b))
+    return 1;
   return x->mm->operand == TC_BF16 ? TC_OMP_OUTER - 1 : TC_OMP_OUTER;
 }
 
 /* Most rows and columns of a product that is such a nest for them, however large the rest is. */
-static int few_rows(const tc_omp_matmul *x) { return lanes_of_b(x) == x->an && !x->mm->npart ? near_rows(x) : 1; }
-static int few_columns(const tc_omp_matmul *x) { return lanes_of_a(x) == x->am && !x->mm->npart ? near_rows(x) : 1; }
+static int few_rows(const tc_omp_matmul *x) {
+  return lanes_of_b(x) == x->an && !x->mm->npart ? near_rows(x) : 1;
+}
+static int few_columns(const tc_omp_matmul *x) {
+  return lanes_of_a(x) == x->am && !x->mm->npart ? near_rows(x) : 1;
+}
 
-/* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes for columns. */
+/* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes
+ * for columns. */
 static int contiguous_axis(const tc_omp_matmul *x) {
   const bool column = is_at_most(x, x->an, few_columns(x)) && !is_at_most(x, x->am, 1);
   return !column && may_be(x, x->am, few_rows(x)) ? lanes_of_b(x) : lanes_of_a(x);
@@ -84,7 +95,8 @@ bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
-  return has_lanes(x) && !tc_omp_mm_is_dot(x) && (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)));
+  return has_lanes(x) && !tc_omp_mm_is_dot(x) &&
+         (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)));
 }
 
 static void put_or(tc_buf *out, bool *first) {
@@ -104,7 +116,8 @@ static bool is_b_of_bytes(const tc_omp_matmul *x) {
 }
 
 /* Both operands have k contiguous. */
-static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n, bool *first, tc_buf *out) {
+static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n, bool *first,
+                            tc_buf *out) {
   const bool words = tc_omp_mm_quads(x) > 1;
   tc_buf k = {0};
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
@@ -116,16 +129,18 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
   tc_buf_free(&k);
 }
 
-/* One row, or up to `few` where the large operand has the columns and rows that loops are interchanged for, and columns
- * for several tasks; `others`: of the columns. */
-static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const char *others, bool *first, tc_buf *out) {
+/* One row, or up to `few` where the large operand has the columns and rows that loops are
+ * interchanged for, and columns for several tasks; `others`: of the columns. */
+static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const char *others,
+                       bool *first, tc_buf *out) {
   enum { TASKS = 2 };
   tc_buf k = {0};
   put_or(out, first);
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   tc_putf(out, "%s <= 1", rows);
   if (few > 1)
-    tc_putf(out, " || (%s <= %d && %s >= %d && %s >= %d)", rows, few, others, TASKS * TC_OMP_RESIDENT, k.text, TC_OMP_LEAST_ROWS);
+    tc_putf(out, " || (%s <= %d && %s >= %d && %s >= %d)", rows, few, others,
+            TASKS * TC_OMP_RESIDENT, k.text, TC_OMP_LEAST_ROWS);
   tc_buf_free(&k);
 }
 
@@ -137,7 +152,8 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
   if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, &first, out);
   if (may_be(x, x->an, few_columns(x)) && (!x->mm->npart || lanes_of_a(x) == x->ak))
     put_is_few(x, few_columns(x), n.text, m.text, &first, out);
-  if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak) put_is_few_dots(x, m.text, n.text, &first, out);
+  if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak)
+    put_is_few_dots(x, m.text, n.text, &first, out);
   if (first) tc_put(out, "0");
   tc_buf_free(&m);
   tc_buf_free(&n);

@@ -44,7 +44,9 @@ static void put_point(tc_omp_matmul *x) {
  * What is written later goes no nearer than the second-level cache: the first holds B's panel. */
 static void put_line_prefetches(tc_omp_matmul *x, uint32_t buffer, const tc_address *a,
                                 bool write) {
-  if (a->nterm || tc_mm_by_parts(x->mm, a) || !tc_dim_is(a->coef[x->an], 1) || tc_dim_is(a->coef[x->am], 0)) return;
+  if (a->nterm || tc_mm_by_parts(x->mm, a) || !tc_dim_is(a->coef[x->an], 1) ||
+      tc_dim_is(a->coef[x->am], 0))
+    return;
   tc_buf at = {0};
   tc_print_address(&x->s, a, &at);
   const int64_t line = 64 / (int64_t)tc_dtype_bytes(x->p->buffer[x->k->buffer[buffer]].dtype);

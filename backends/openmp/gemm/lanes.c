@@ -1,4 +1,5 @@
-/* lanes.c - loops along m, n and k of a product, by points and in vectors, and where their parts are. */
+/* lanes.c - loops along m, n and k of a product, by points and in vectors, and where their parts
+ * are. */
 #include "backends/openmp/gemm/matmul.h"
 
 #include <stdio.h>
@@ -18,7 +19,8 @@ void tc_omp_mm_open_parts(tc_omp_matmul *x, int axis, const char *from) {
     x->s.axis[axis] = from;
     tc_print_axis_part(&x->s, x->mm, p, &first);
     x->s.axis[axis] = now;
-    snprintf(x->axis[p], sizeof x->axis[p], "%s_%d", name, __builtin_popcount(parts & ((1u << p) - 1)));
+    snprintf(x->axis[p], sizeof x->axis[p], "%s_%d", name,
+             __builtin_popcount(parts & ((1u << p) - 1)));
     tc_print_line(&x->s, "int64_t %s = %s;", x->axis[p], first.text);
     x->s.axis[p] = x->axis[p];
     tc_buf_free(&first);
@@ -46,7 +48,8 @@ bool tc_omp_mm_by_parts(const tc_omp_matmul *x, tc_val v, int axis) {
   return x->s.depends[v.id] & tc_mm_parts(x->mm, axis);
 }
 
-void tc_omp_mm_open_points(tc_omp_matmul *x, tc_val v, int axis, const char *from, const char *head) {
+void tc_omp_mm_open_points(tc_omp_matmul *x, tc_val v, int axis, const char *from,
+                           const char *head) {
   if (tc_omp_mm_by_parts(x, v, axis)) tc_omp_mm_open_parts(x, axis, from);
   tc_print_line(&x->s, "%s {", head);
   x->s.indent += 2;
@@ -58,7 +61,8 @@ void tc_omp_mm_close_points(tc_omp_matmul *x, tc_val v, int axis) {
   tc_print_line(&x->s, "}");
 }
 
-void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const char *from, const char *to) {
+void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const char *from,
+                         const char *to) {
   const char *const i = x->axis[axis];
   const int last = tc_mm_innermost(x->mm, axis);
   tc_buf points = {0};
@@ -73,8 +77,8 @@ void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const 
   tc_buf_free(&points);
 }
 
-void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
-                          bool whole) {
+void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from,
+                          const char *to, bool whole) {
   const char *i = x->axis[axis];
   x->s.lanes = whole ? NULL : "rest";
   x->s.vector = axis;

@@ -27,9 +27,9 @@ typedef struct level {
   int block;   /* bytes of a k block of a row of A */
   int rows;    /* bytes of a task's rows of A, for one k block */
   int sums;    /* bytes of sums that a task keeps between k blocks */
-  /* Bytes of a row of B that are packed at a time.  A panel has less; its lines are far apart, so that
-   * micro-kernels ask for them while they use the panel before.  AMX leaves no time for that: there the
-   * hardware finds what follows in longer pieces of rows. */
+  /* Bytes of a row of B that are packed at a time.  A panel has less; its lines are far apart, so
+   * that micro-kernels ask for them while they use the panel before.  AMX leaves no time for that:
+   * there the hardware finds what follows in longer pieces of rows. */
   int piece;
   const char *tile; /* NULL: by element */
 } level;
@@ -63,9 +63,10 @@ static tc_omp_element element_of(tc_dtype d) {
 
 /* ---- which tiles a shape needs --------------------------------------------------------------- */
 
-/* Vectors in a row of a tile for M rows and N columns.  A product of few rows is bound by reading B: wide tiles read
- * longer pieces of its rows.  Two rows need them, too, for as many sums as an addition takes cycles; more rows take them where N
- * is known, for what is left of N then fills a tile of its own. */
+/* Vectors in a row of a tile for M rows and N columns.  A product of few rows is bound by reading
+ * B: wide tiles read longer pieces of its rows.  Two rows need them, too, for as many sums as an
+ * addition takes cycles; more rows take them where N is known, for what is left of N then fills a
+ * tile of its own. */
 static int vectors_for(tc_dim m, tc_dim n, const level *l) {
   const bool amx = l->tile && !strcmp(l->tile, "amx");
   const int few = l->lanes == 16 && tc_dim_is_const(n) ? 4 : 2;
@@ -105,8 +106,9 @@ static int64_t computed(const level *l, int first, int64_t m) {
   return left ? m - left + l->heights[tail_of(l, first, left)] : m;
 }
 
-/* Tile heights for M rows: the largest, or the next where that computes a ninth less (tc_mm_lower), and for what is left
- * the smallest that holds it.  Returns how many.  An unknown M gets two: each more would cost every unit's compile time. */
+/* Tile heights for M rows: the largest, or the next where that computes a ninth less (tc_mm_lower),
+ * and for what is left the smallest that holds it.  Returns how many.  An unknown M gets two: each
+ * more would cost every unit's compile time. */
 static int heights_of(const level *l, tc_dim m, int *rows) {
   int n = 0;
   if (!tc_dim_is_const(m)) {
@@ -115,7 +117,8 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
   }
   const int64_t count = tc_dim_value(m);
   const bool amx = l->tile && !strcmp(l->tile, "amx");
-  const int first = !amx && count > l->heights[0] && computed(l, 1, count) * 9 < computed(l, 0, count) * 8;
+  const int first =
+      !amx && count > l->heights[0] && computed(l, 1, count) * 9 < computed(l, 0, count) * 8;
   const int64_t full = count / l->heights[first], left = count % l->heights[first];
   const int tail = tail_of(l, first, left);
   if (full) rows[n++] = l->heights[first];
@@ -124,9 +127,10 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
   return n;
 }
 
-/* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest number of vectors that
- * holds it: B is read in place where it fills a tile.  Returns how many.  An unknown N gets the largest and one vector, or
- * half of a wide one.  all: every width up to that. */
+/* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest
+ * number of vectors that holds it: B is read in place where it fills a tile.  Returns how many.  An
+ * unknown N gets the largest and one vector, or half of a wide one.  all: every width up to
+ * that. */
 static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
   int count = 0;
   if (all) {
@@ -172,7 +176,8 @@ static void put_tiles(const tc_omp_matmul *x) {
     put_test(x, i, &first);
     int rows[3], width[3];
     const int n = heights_of(l, x->mm->axis[x->am].extent, rows);
-    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent, is_transformed(x), width);
+    const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent,
+                            is_transformed(x), width);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
   }
@@ -209,14 +214,16 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out) {
+/* Product of the batch extents. */
+static void put_batch_count(const tc_omp_matmul *x, tc_buf *out) {
   tc_dims *c = tc_graph_dims(x->p->graph);
   tc_dim n = tc_dim_const(1);
   for (int i = 0; i < x->mm->nbatch; ++i) n = tc_dim_mul(c, n, x->mm->axis[i].extent);
   tc_print_dim(x->p, n, out);
 }
 
-bool tc_omp_mm_shared_b(const tc_omp_matmul *x) {
+/* B does not depend on the batch. */
+static bool has_shared_b(const tc_omp_matmul *x) {
   return !(x->s.depends[x->mm->b.id] & ((1u << x->mm->nbatch) - 1));
 }
 
@@ -282,7 +289,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
   const int axis[3] = {x->am, x->an, x->ak};
   bool first = true;
   tc_putf(x->out, "  const tc_mm %s = {\n      .batch = ", variable);
-  tc_omp_mm_batches(x, x->out);
+  put_batch_count(x, x->out);
   for (int i = 0; i < 3; ++i) {
     tc_putf(x->out, ", .%s = ", name[i]);
     tc_print_dim(x->p, x->mm->axis[axis[i]].extent, x->out);
@@ -295,7 +302,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
   }
   tc_put(x->out, "#endif\n");
   put_in_place(x);
-  tc_putf(x->out, "      .b_shared = %d, .b_transposed = %d, ", tc_omp_mm_shared_b(x),
+  tc_putf(x->out, "      .b_shared = %d, .b_transposed = %d, ", has_shared_b(x),
           tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak);
   if (x->mm->packed) tc_put(x->out, ".reuse = 1, ");
   if (tc_omp_mm_a_cols(x)) {
@@ -314,13 +321,16 @@ static void open_results(tc_omp_matmul *x) {
     x->result_axes[i] = row;
   }
   x->result_axes[TC_MM_PRODUCT] |= 2u << x->mm->nbatch;
-  for (int i = 0; i < TC_MM_INNERS; ++i) x->result_axes[tc_mm_inner_result(i)] |= 4u << x->mm->nbatch;
+  for (int i = 0; i < TC_MM_INNERS; ++i)
+    x->result_axes[tc_mm_inner_result(i)] |= 4u << x->mm->nbatch;
 }
 
 /* Inner product `inner` - 1 of a chain, or else the product. */
-static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, int inner, tc_buf *out) {
+static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, int inner,
+                         tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
-  const int an = mm->nbatch + (inner ? 2 : 1), ak = inner ? tc_mm_deep(mm, inner - 1) : mm->nbatch + 2;
+  const int an = mm->nbatch + (inner ? 2 : 1),
+            ak = inner ? tc_mm_deep(mm, inner - 1) : mm->nbatch + 2;
   *x = (tc_omp_matmul){.k = k,
                        .p = p,
                        .mm = mm,
@@ -382,7 +392,8 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   put_description(x, "g");
   if (tc_omp_mm_is_winograd(x)) {
     tc_omp_mm_put_winograd(x);
-    tc_putf(x->out, "  if (!tc_mm_winograd_run(&w, buf[%u], %s, buf[%u], %s))\n  ", n, shared.text, n + 1, own.text);
+    tc_putf(x->out, "  if (!tc_mm_winograd_run(&w, buf[%u], %s, buf[%u], %s))\n  ", n, shared.text,
+            n + 1, own.text);
   } else if (tc_omp_mm_is_winograd_gradient(x)) {
     tc_omp_mm_put_winograd_gradient(x);
     tc_putf(x->out, "  if (!tc_mm_winograd_gradient_run(&w, buf[%u], %s))\n  ", n + 1, own.text);
@@ -395,7 +406,9 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
 
 /* What an inner product needs: its functions in front of the kernel, or its description. */
 static bool put_inner(const tc_omp_matmul *x, int which, bool description) {
-  static const char *const variable[TC_MM_INNERS] = {"inner", "second"}, *const name[] = {"@NAME@_inner", "@NAME@_second"};
+  static const char *const variable[TC_MM_INNERS] = {"inner", "second"}, *const name[] = {
+                                                                             "@NAME@_inner",
+                                                                             "@NAME@_second"};
   tc_omp_matmul inner;
   tc_buf text = {0};
   bool ok = open_product(&inner, x->k, x->p, which + 1, &text);
@@ -501,15 +514,16 @@ static tc_dim weights_of(const tc_kernel *k, const tc_program *p) {
   return bytes;
 }
 
-static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared, tc_buf *per_thread) {
+static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
+                              tc_buf *per_thread) {
   tc_omp_matmul x;
   if (open_kernel(&x, k, p, NULL)) tc_omp_mm_chain_scratch(&x, per_thread);
   tc_put(shared, "64"); /* nothing is */
   close_kernel(&x);
 }
 
-/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed weights of a convolution.
- * Per thread: rows of A for one block of k, and a block of sums. */
+/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed
+ * weights of a convolution.  Per thread: rows of A for one block of k, and a block of sums. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread) {
   if (tc_mm_is_chain(&k->mm)) put_chain_scratch(k, p, shared, per_thread);

@@ -1,8 +1,9 @@
 /* matmul.h - a matmul kernel being printed.  matmul.c prints the kernel and its table of tiles,
- * micro_kernel.c the tiles, operand.c how A and B are read and packed, spans.c the same of a B by parts, lanes.c the loops of
- * that, epilogue.c what becomes of finished tiles, chain.c products of which one makes an operand of the other, winograd.c
- * convolutions with fewer multiplications, helper.c what functions for the drivers begin and end with.  The drivers and the
- * micro-kernels are prelude text (prelude/80_matmul.c to 87). */
+ * micro_kernel.c the tiles, operand.c how A and B are read and packed, spans.c the same of a B by
+ * parts, lanes.c the loops of that, epilogue.c what becomes of finished tiles, chain.c products of
+ * which one makes an operand of the other, winograd.c convolutions with fewer multiplications,
+ * helper.c what functions for the drivers begin and end with.  The drivers and the micro-kernels
+ * are prelude text (prelude/80_matmul.c to 87). */
 #ifndef TC_OMP_MATMUL_H
 #define TC_OMP_MATMUL_H
 
@@ -24,8 +25,9 @@ typedef struct tc_omp_matmul {
   tc_buf *out;
   tc_omp_element e; /* below level bf16 for bf16 operands, else at every level */
   bool vnni;        /* bf16: two neighbours along k in a 32-bit word, from level bf16 on */
-  tc_dtype
-      bytes; /* of A, i8 or u8, where integers of 8 bits are multiplied: four in a word, from that level on; or bool */
+  /* of A, i8 or u8, where integers of 8 bits are multiplied: four in a word, from that level on; or
+   * bool */
+  tc_dtype bytes;
   int am, an, ak;   /* axis numbers of m, n, k */
   bool checks;      /* index operands: the callbacks report through g->bad */
   char axis[TC_MAX_AXES][16];
@@ -40,10 +42,11 @@ typedef struct tc_omp_matmul {
   const char *result[TC_MM_RESULTS];
 } tc_omp_matmul;
 
-/* A bare load that a micro-kernel or a packer may address: no guard, no index operands, equal steps along
- * m, n and k. */
+/* A bare load that a micro-kernel or a packer may address: no guard, no index operands, equal steps
+ * along m, n and k. */
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v);
-/* A, 8-bit integers, and B, signed ones, both widened to i32: the product is of the bytes; false: it is no such. */
+/* A, 8-bit integers, and B, signed ones, both widened to i32: the product is of the bytes; false:
+ * it is no such. */
 bool tc_omp_mm_take_bytes(tc_omp_matmul *x);
 /* Elements along k in a word of packed operands from level bf16 on: 1, 2 or 4. */
 static inline int tc_omp_mm_quads(const tc_omp_matmul *x) { return x->vnni ? 2 : x->bytes ? 4 : 1; }
@@ -60,33 +63,34 @@ void tc_omp_mm_open_parts(tc_omp_matmul *x, int axis, const char *from);
 /* At the end of the loop's body: moves them on, each where the one inside of it begins again. */
 void tc_omp_mm_close_parts(tc_omp_matmul *x, int axis, const char *by);
 /* A loop over points of the axis, of which v is computed: `head` opens it. */
-void tc_omp_mm_open_points(tc_omp_matmul *x, tc_val v, int axis, const char *from, const char *head);
+void tc_omp_mm_open_points(tc_omp_matmul *x, tc_val v, int axis, const char *from,
+                           const char *head);
 void tc_omp_mm_close_points(tc_omp_matmul *x, tc_val v, int axis);
-/* A loop along an axis in vectors, each of which ends where the innermost part begins again.  longest: C: their
- * lanes at most, or NULL. */
-void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const char *from, const char *to);
-/* Opens a loop along m, n or k from `from` to `to`, in vectors, for values that depend on the axes `depends`;
- * a vector has `rest` lanes, or all where every vector is whole.  Where the values change along parts of the
- * axis, the lanes of a vector are neighbours along the innermost one. */
-void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from, const char *to,
-                          bool whole);
+/* A loop along an axis in vectors, each of which ends where the innermost part begins again.
+ * longest: C: their lanes at most, or NULL. */
+void tc_omp_mm_open_runs(tc_omp_matmul *x, int axis, const char *longest, const char *from,
+                         const char *to);
+/* Opens a loop along m, n or k from `from` to `to`, in vectors, for values that depend on the axes
+ * `depends`; a vector has `rest` lanes, or all where every vector is whole.  Where the values
+ * change along parts of the axis, the lanes of a vector are neighbours along the innermost one. */
+void tc_omp_mm_open_lanes(tc_omp_matmul *x, int axis, uint32_t depends, const char *from,
+                          const char *to, bool whole);
 void tc_omp_mm_close_lanes(tc_omp_matmul *x);
-/* Of the axes `usual` and `other`, the one along which more loads of v are contiguous, matrices before vectors. */
+/* Of the axes `usual` and `other`, the one along which more loads of v are contiguous, matrices
+ * before vectors. */
 int tc_omp_mm_lanes(const tc_omp_matmul *x, tc_val v, int usual, int other);
-/* The load that B is read by along its contiguous axis, which is prefetched: of several the one of the
- * largest elements; or NULL. */
+/* The load that B is read by along its contiguous axis, which is prefetched: of several the one of
+ * the largest elements; or NULL. */
 const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x);
 /* Few rows or columns: sums of products without packing (dot.c). */
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x);
 /* ... where that is known at run time only; and the condition for that. */
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x);
 void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out);
-/* The product as a kernel of nests, in p's arena; NULL: out of memory.  emit: that of the schedule. */
+/* The product as a kernel of nests, in p's arena; NULL: out of memory.  emit: that of the
+ * schedule. */
 tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p);
 bool tc_omp_mm_emit_dot(const tc_omp_matmul *x);
-/* Product of the batch extents. */
-void tc_omp_mm_batches(const tc_omp_matmul *x, tc_buf *out);
-bool tc_omp_mm_shared_b(const tc_omp_matmul *x); /* B does not depend on the batch */
 /* Are panels of B equally wide in both products, at every level, where N is the same? */
 bool tc_omp_mm_same_panels(const tc_kernel *x, const tc_kernel *y);
 /* Is A packed with rows side by side?  Else with k side by side. */
@@ -105,7 +109,8 @@ void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out);
 /* The accumulators of row m, as results. */
 void tc_omp_mm_put_row_results(tc_omp_matmul *x);
 
-/* winograd.c.  A convolution with windows of 3 x 3 neighbours in f32, of which the parts of n and k say where they are. */
+/* winograd.c.  A convolution with windows of 3 x 3 neighbours in f32, of which the parts of n and k
+ * say where they are. */
 bool tc_omp_mm_is_winograd(const tc_omp_matmul *x);
 /* Bytes of its transformed weights. */
 tc_dim tc_omp_mm_winograd_bytes(const tc_omp_matmul *x);
@@ -118,7 +123,8 @@ void tc_omp_mm_put_winograd_gradient(const tc_omp_matmul *x);
 
 /* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
-/* spans.c.  The body of b_pack where B is a load by parts of n, vnni: into pairs of bf16; or false. */
+/* spans.c.  The body of b_pack where B is a load by parts of n, vnni: into pairs of bf16; or
+ * false. */
 bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */

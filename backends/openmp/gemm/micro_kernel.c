@@ -5,19 +5,21 @@
  * Three rows of A share a pointer that the compiler cannot see through: it then addresses them as
  * base, base + s, base + 2s instead of keeping one register for each row.
  *
- * Sums of f32 and f64 are made in blocks of k, which join the total in c one after the other: the rounding error of
- * a sum of K terms grows with the square root of BLOCK + K / BLOCK then, not of K (Higham, Accuracy and Stability
- * of Numerical Algorithms, 4.2). */
+ * Sums of f32 and f64 are made in blocks of k, which join the total in c one after the other: the
+ * rounding error of a sum of K terms grows with the square root of BLOCK + K / BLOCK then, not of K
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). */
 #include "backends/openmp/gemm/matmul.h"
 
 #include <string.h>
 
-enum { BLOCK = 128 }; /* where the loads, additions and stores of a tile are a percent of its multiplications */
+/* where the loads, additions and stores of a tile are a percent of its multiplications */
+enum { BLOCK = 128 };
 
 typedef struct tile {
   tc_buf *out;
   const char *
-      type; /* of the elements: f32, f64, u16, u32, u64; bf16 for pairs; i8, u8 (of A) for fours; amx */
+      /* of the elements: f32, f64, u16, u32, u64; bf16 for pairs; i8, u8 (of A) for fours; amx */
+      type;
   int rows, vectors;
   bool vnni, bytes, blocked;
 } tile;
@@ -35,8 +37,8 @@ static void put_types(const tile *t) {
   if (t->bytes) tc_put(t->out, "  typedef int word __attribute__((aligned(1), may_alias));\n");
 }
 
-/* The instruction multiplies unsigned bytes by signed ones.  Signed bytes of A are taken as a + 128, and 128 times the
- * sum of B's column, which is z, is subtracted at the end. */
+/* The instruction multiplies unsigned bytes by signed ones.  Signed bytes of A are taken as a +
+ * 128, and 128 times the sum of B's column, which is z, is subtracted at the end. */
 static bool is_offset(const tile *t) { return t->bytes && t->type[0] == 'i'; }
 
 static void put_rows_of_a(const tile *t) {
@@ -72,8 +74,8 @@ static void put_row(const tile *t, int i) {
   tc_put(t->out, "\n");
 }
 
-/* A block in as many parts as the tile has rows: each begins by asking for a row of C, so that all are there at the end
- * and never many on their way at once. */
+/* A block in as many parts as the tile has rows: each begins by asking for a row of C, so that all
+ * are there at the end and never many on their way at once. */
 static void put_loop(const tile *t) {
   tc_putf(t->out,
           "    for (const char *row = c; n > 0; row += cs) {\n"
@@ -133,7 +135,8 @@ static void put_blocks(const tile *t) {
 }
 
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
-  const tile t = {out, type, rows, vectors, strcmp(type, "bf16") == 0, type[1] == '8', *type == 'f'};
+  const tile t = {out,         type, rows, vectors, strcmp(type, "bf16") == 0, type[1] == '8',
+                  *type == 'f'};
   tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows,
           vectors);
   tc_putf(out,

@@ -11,7 +11,10 @@
 
 const tc_expr *tc_omp_mm_plain(const tc_omp_matmul *x, tc_val v) {
   const tc_expr *e = &x->k->expr[v.id];
-  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm && !tc_mm_by_parts(x->mm, &e->address) ? e : NULL;
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm &&
+                 !tc_mm_by_parts(x->mm, &e->address)
+             ? e
+             : NULL;
 }
 
 /* The bytes that v widens to i32; 0: it is no such value. */
@@ -69,7 +72,9 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   size_t size = 0;
   for (uint32_t i = 1; seen && i <= x->mm->b.id; ++i) {
     const tc_expr *e = &x->k->expr[i];
-    if (!seen[i] || e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || tc_mm_by_parts(x->mm, &e->address)) continue;
+    if (!seen[i] || e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm ||
+        tc_mm_by_parts(x->mm, &e->address))
+      continue;
     const bool both = x->s.depends[i] >> x->an & x->s.depends[i] >> x->ak & 1;
     const size_t bytes = tc_dtype_bytes(x->p->buffer[x->k->buffer[e->buffer]].dtype);
     if (both && bytes > size && tc_dim_is(e->address.coef[axis], 1)) most = e, size = bytes;
@@ -78,11 +83,13 @@ const tc_expr *tc_omp_mm_b_source(const tc_omp_matmul *x) {
   return most;
 }
 
-/* Is A a load of short runs along k, such as a transposed weight, which is contiguous along neither axis? */
+/* Is A a load of short runs along k, such as a transposed weight, which is contiguous along neither
+ * axis? */
 static bool has_short_runs(const tc_omp_matmul *x) {
   tc_dims *d = tc_graph_dims(x->p->graph);
   const tc_expr *e = &x->k->expr[x->mm->a.id];
-  return e->kind == TC_EX_LOAD && tc_omp_mm_by_parts(x, x->mm->a, x->ak) && !tc_omp_mm_by_parts(x, x->mm->a, x->am) &&
+  return e->kind == TC_EX_LOAD && tc_omp_mm_by_parts(x, x->mm->a, x->ak) &&
+         !tc_omp_mm_by_parts(x, x->mm->a, x->am) &&
          !tc_mm_has_neighbours(d, x->mm, &e->address, x->ak);
 }
 
@@ -136,8 +143,8 @@ static void put_vector(tc_omp_matmul *x, tc_val v, const char *store, const char
   tc_print_leave(&x->s, outer);
 }
 
-/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  words: of several elements, from level
- * bf16 on. */
+/* Memory of the packed type, contiguous along `axis`: its bytes are copied.  words: of several
+ * elements, from level bf16 on. */
 static const tc_expr *copied(const tc_omp_matmul *x, tc_val v, int axis, bool words) {
   const tc_expr *e = tc_omp_mm_plain(x, v);
   if (!e || !tc_dim_is(e->address.coef[axis], 1)) return NULL;
@@ -166,7 +173,8 @@ static void put_pitch(const tc_omp_matmul *x, const tc_expr *e, int axis, tc_buf
 }
 
 /* Both, as arguments of what moves rows along the axis. */
-static void put_rows_of(tc_omp_matmul *x, const tc_expr *e, const char *i, const char *k, int axis, tc_buf *out) {
+static void put_rows_of(tc_omp_matmul *x, const tc_expr *e, const char *i, const char *k, int axis,
+                        tc_buf *out) {
   put_source(x, e, i, k, out);
   tc_put(out, ", ");
   put_pitch(x, e, axis, out);
@@ -255,7 +263,8 @@ static void put_a_pairs(tc_omp_matmul *x) {
 static void put_a_blocks(tc_omp_matmul *x, const tc_expr *e) {
   tc_buf from = {0};
   put_rows_of(x, e, "m", "kb", x->ak, &from);
-  tc_print_line(&x->s, "tc_mm_u16_transpose_padded(%s, to, stride, rest * 2, deep, deep);", from.text);
+  tc_print_line(&x->s, "tc_mm_u16_transpose_padded(%s, to, stride, rest * 2, deep, deep);",
+                from.text);
   tc_buf_free(&from);
 }
 
@@ -391,7 +400,8 @@ static void put_b_words(tc_omp_matmul *x) {
 /* Vectors along k of TC_L columns to t[r]; columns past the last are zero. */
 static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from, const char *to,
                           const char *place) {
-  tc_omp_mm_open_points(x, x->mm->b, x->an, "nb", "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r)");
+  tc_omp_mm_open_points(x, x->mm->b, x->an, "nb",
+                        "for (int64_t r = 0; r < TC_MIN(TC_L, n0 + cols - nb); ++r)");
   tc_print_line(&x->s, "const int64_t n = nb + r;");
   open_lanes(x, x->ak, x->mm->b, from, to);
   put_vector(x, x->mm->b, store, place);
@@ -399,8 +409,8 @@ static void put_b_columns(tc_omp_matmul *x, const char *store, const char *from,
   tc_omp_mm_close_points(x, x->mm->b, x->an);
 }
 
-/* Prefetches the block that is transposed four blocks later: of the same columns or, past their end,
- * of the next ones. */
+/* Prefetches the block that is transposed four blocks later: of the same columns or, past their
+ * end, of the next ones. */
 static void put_b_block_prefetch(tc_omp_matmul *x, const tc_expr *e, int depth) {
   tc_buf same = {0}, next = {0}, pitch = {0};
   put_source(x, e, "nb", "(kb + later)", &same);

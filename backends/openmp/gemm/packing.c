@@ -1,9 +1,9 @@
 /* packing.c - products of one function that multiply by the same matrix.
  *
- * The packed form of B depends on B, on the width of panels and on K alone.  Where several products of
- * a program have the same B (the steps of an unrolled recurrence, projections in a loop), the first one
- * that needs a panel packs it and the later ones find it there: their packed B has memory of its own in
- * the workspace, which outlives the kernel (tc_mm_run, `reuse`). */
+ * The packed form of B depends on B, on the width of panels and on K alone.  Where several products
+ * of a program have the same B (the steps of an unrolled recurrence, projections in a loop), the
+ * first one that needs a panel packs it and the later ones find it there: their packed B has memory
+ * of its own in the workspace, which outlives the kernel (tc_mm_run, `reuse`). */
 #include "backends/openmp/gemm/matmul.h"
 
 #include <stdlib.h>

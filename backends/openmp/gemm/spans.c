@@ -1,11 +1,15 @@
-/* spans.c - packing of a matrix B whose columns run over parts of n, such as the points of a convolution.  Which columns of a
- * panel are neighbours in memory (a span) is found once for all rows. */
+/* spans.c - packing of a matrix B whose columns run over parts of n, such as the points of a
+ * convolution.  Which columns of a panel are neighbours in memory (a span) is found once for all
+ * rows. */
 #include "backends/openmp/gemm/matmul.h"
 
-/* The load that B is, where its address is a sum of one of k and one of n, and memory has the packed type. */
+/* The load that B is, where its address is a sum of one of k and one of n, and memory has the
+ * packed type. */
 static const tc_expr *source(const tc_omp_matmul *x, bool vnni) {
   const tc_expr *e = &x->k->expr[x->mm->b.id];
-  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || !tc_omp_mm_by_parts(x, x->mm->b, x->an)) return NULL;
+  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm ||
+      !tc_omp_mm_by_parts(x, x->mm->b, x->an))
+    return NULL;
   const tc_dtype d = x->p->buffer[x->k->buffer[e->buffer]].dtype;
   return (vnni ? d == TC_BF16 : tc_omp_mm_same(x, d)) ? e : NULL;
 }
@@ -50,8 +54,8 @@ static void put_rows(tc_omp_matmul *x, const tc_expr *e) {
   tc_omp_mm_open_points(x, x->mm->b, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
   put_row(x, e, &row);
   put_step(x, e, &step);
-  tc_print_line(&x->s, "tc_mm_spans_%s(%s, %s, span, spans, (tc_%s *)dst + (k - k0) * nr);", x->e.store, row.text,
-                step.text, x->e.store);
+  tc_print_line(&x->s, "tc_mm_spans_%s(%s, %s, span, spans, (tc_%s *)dst + (k - k0) * nr);",
+                x->e.store, row.text, step.text, x->e.store);
   tc_omp_mm_close_points(x, x->mm->b, x->ak);
   tc_buf_free(&row);
   tc_buf_free(&step);

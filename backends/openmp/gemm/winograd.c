@@ -1,12 +1,13 @@
-/* winograd.c - convolutions with windows of 3 x 3 neighbours in f32, which need fewer multiplications than the product that
- * they are (prelude/85_winograd.c): where that costs less is decided from their sizes when they run. */
+/* winograd.c - convolutions with windows of 3 x 3 neighbours in f32, which need fewer
+ * multiplications than the product that they are (prelude/85_winograd.c): where that costs less is
+ * decided from their sizes when they run. */
 #include "backends/openmp/gemm/matmul.h"
 
 enum { WINDOW = 3 };
 
-/* A window is over channels and its rows and columns; a place is in an image, where these are no batches (-1), and its rows
- * and columns.  A convolution sums up over windows and has results at places, the gradient of its weights the other way
- * round. */
+/* A window is over channels and its rows and columns; a place is in an image, where these are no
+ * batches (-1), and its rows and columns.  A convolution sums up over windows and has results at
+ * places, the gradient of its weights the other way round. */
 typedef struct places {
   int c, r, s, i, y, x;
 } places;
@@ -23,7 +24,8 @@ static bool find_parts(const tc_omp_matmul *x, int axis, int n, int *const part[
 static bool find_places(const tc_omp_matmul *x, int windows, int results, places *p) {
   int *const deep[] = {&p->c, &p->r, &p->s}, *const points[] = {&p->i, &p->y, &p->x};
   p->i = -1;
-  return find_parts(x, windows, 3, deep) && (find_parts(x, results, 2, points + 1) || find_parts(x, results, 3, points));
+  return find_parts(x, windows, 3, deep) &&
+         (find_parts(x, results, 2, points + 1) || find_parts(x, results, 3, points));
 }
 
 /* v as a bare load of f32 that steps along parts of k alone. */
@@ -34,21 +36,25 @@ static const tc_expr *load_of(const tc_omp_matmul *x, tc_val v) {
   return tc_omp_mm_same(x, x->p->buffer[x->k->buffer[e->buffer]].dtype) ? e : NULL;
 }
 
-/* The load of the images, of which windows are neighbours along the last two axes; NULL: B is none. */
+/* The load of the images, of which windows are neighbours along the last two axes; NULL: B is
+ * none. */
 static const tc_expr *image_of(const tc_omp_matmul *x, const places *p) {
   const tc_expr *e = load_of(x, x->mm->b);
   if (!e) return NULL;
   const tc_dim *coef = e->address.coef;
   const tc_axis *axis = x->mm->axis;
   const bool windows = tc_dim_is(axis[p->r].extent, WINDOW) && tc_dim_is(axis[p->s].extent, WINDOW);
-  const bool apart = tc_dim_is(coef[p->s], 1) && tc_dim_is(coef[p->x], 1) && tc_dim_same(coef[p->r], coef[p->y]);
+  const bool apart =
+      tc_dim_is(coef[p->s], 1) && tc_dim_is(coef[p->x], 1) && tc_dim_same(coef[p->r], coef[p->y]);
   return windows && apart && tc_dim_is(coef[x->an], 0) ? e : NULL;
 }
 
-/* The load of what is multiplied with the images of a gradient, of which columns are neighbours; NULL: A is none. */
+/* The load of what is multiplied with the images of a gradient, of which columns are neighbours;
+ * NULL: A is none. */
 static const tc_expr *rows_of(const tc_omp_matmul *x, const places *p) {
   const tc_expr *e = load_of(x, x->mm->a);
-  return e && tc_dim_is(e->address.coef[p->x], 1) && !tc_omp_mm_by_parts(x, x->mm->a, x->am) ? e : NULL;
+  return e && tc_dim_is(e->address.coef[p->x], 1) && !tc_omp_mm_by_parts(x, x->mm->a, x->am) ? e
+                                                                                             : NULL;
 }
 
 static bool is_f32_product(const tc_omp_matmul *x) {
@@ -60,17 +66,20 @@ static bool is_f32_product(const tc_omp_matmul *x) {
 
 bool tc_omp_mm_is_winograd_gradient(const tc_omp_matmul *x) {
   places p;
-  return is_f32_product(x) && x->mm->nbatch == 0 && find_places(x, x->an, x->ak, &p) && image_of(x, &p) && rows_of(x, &p);
+  return is_f32_product(x) && x->mm->nbatch == 0 && find_places(x, x->an, x->ak, &p) &&
+         image_of(x, &p) && rows_of(x, &p);
 }
 
 bool tc_omp_mm_is_winograd(const tc_omp_matmul *x) {
   places p;
-  const bool one = !(x->s.depends[x->mm->a.id] & ((1u << x->mm->nbatch) - 1)); /* the same weights for all images */
+  /* the same weights for all images */
+  const bool one = !(x->s.depends[x->mm->a.id] & ((1u << x->mm->nbatch) - 1));
   return is_f32_product(x) && one && find_places(x, x->ak, x->an, &p) && image_of(x, &p);
 }
 
 tc_dim tc_omp_mm_winograd_bytes(const tc_omp_matmul *x) {
-  enum { BYTES = 16 * 4, TALLEST = 8, SPARE = 16 }; /* each of 16 positions has room for a vector more in a row panel */
+  /* each of 16 positions has room for a vector more in a row panel */
+  enum { BYTES = 16 * 4, TALLEST = 8, SPARE = 16 };
   tc_dims *d = tc_graph_dims(x->p->graph);
   places p;
   find_places(x, x->ak, x->an, &p);

@@ -1,8 +1,8 @@
 /* accumulate.c - what reductions and scans keep while a stage runs.
  *
  * A reduction along the vector axis keeps a vector of partial results for each of those that are
- * unrolled; they are combined by a fixed tree, then the lanes are.  f32 sums join an f64 total after
- * every block of points, which bounds their error by that of a short sum. */
+ * unrolled; they are combined by a fixed tree, then the lanes are.  f32 sums join an f64 total
+ * after every block of points, which bounds their error by that of a short sum. */
 #include "backends/openmp/nest/stage.h"
 
 /* The loop over jammed vectors or rows. */
@@ -26,7 +26,9 @@ static bool is_folded(const tc_omp_run *r, const tc_action *a) {
   return a->kind == TC_ACT_REDUCE && r->block && tc_print_sums_in_f64(a);
 }
 
-static tc_print_name tuple_type(const tc_action *a) { return tc_print_tuple_type(a->reducer, a->dtype); }
+static tc_print_name tuple_type(const tc_action *a) {
+  return tc_print_tuple_type(a->reducer, a->dtype);
+}
 
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   tc_buf id = {0};
@@ -79,12 +81,14 @@ void tc_omp_put_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare) {
 void tc_omp_join_spare(tc_omp_nest *x, const tc_omp_run *r, const char *spare) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
-    tc_print_line(&x->s, "acc%u[u] = tc_%s_%s(acc%u[u], acc%u[%s]);", a->index, tc_print_combine(a->reducer).text,
-                  tc_print_compute(a->dtype), a->index, a->index, spare);
+    tc_print_line(&x->s, "acc%u[u] = tc_%s_%s(acc%u[u], acc%u[%s]);", a->index,
+                  tc_print_combine(a->reducer).text, tc_print_compute(a->dtype), a->index, a->index,
+                  spare);
   }
 }
 
-/* The same where combining is costly: what is too short for all accumulators uses the first of them only, and skips it. */
+/* The same where combining is costly: what is too short for all accumulators uses the first of them
+ * only, and skips it. */
 static void put_used_join(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   const bool costly = r->unroll > 1 && tc_print_is_tuple(a), runs = x->stage[r->index].short_runs;
   if (costly) {
@@ -194,8 +198,9 @@ void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
   tc_print_tuple(a, &v);
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
   if (r->along && x->s.lanes)
-    tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(TC_TRUTH(TC_FIRST(%s)), %s, %s));", n,
-                  u, op.text, t, n, u, tuple_type(a).text, x->s.lanes, v.text, id.text);
+    tc_print_line(&x->s,
+                  "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(TC_TRUTH(TC_FIRST(%s)), %s, %s));",
+                  n, u, op.text, t, n, u, tuple_type(a).text, x->s.lanes, v.text, id.text);
   else tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], %s);", n, u, op.text, t, n, u, v.text);
   tc_buf_free(&v);
   tc_buf_free(&id);
@@ -214,11 +219,12 @@ static void put_serial_scan(tc_omp_nest *x, const tc_action *a, const char *v) {
   tc_buf carry = {0};
   if (tc_print_is_tuple(a)) {
     tc_putf(&carry, "carry%u%s", n, of);
-    tc_print_line(&x->s, "%s = tc_%s_%s(%s, %s);", carry.text, op.text, tc_print_compute(a->dtype), carry.text, v);
+    tc_print_line(&x->s, "%s = tc_%s_%s(%s, %s);", carry.text, op.text, tc_print_compute(a->dtype),
+                  carry.text, v);
   } else {
     tc_putf(&carry, "TC_CAST(%s, carry%u%s)", tc_print_compute(a->dtype), n, of);
-    tc_print_line(&x->s, "carry%u%s = tc_%s_%s(carry%u%s, TC_CAST(%s, %s));", n, of, op.text, c.text, n, of,
-                  c.text, v);
+    tc_print_line(&x->s, "carry%u%s = tc_%s_%s(carry%u%s, TC_CAST(%s, %s));", n, of, op.text,
+                  c.text, n, of, c.text, v);
   }
   tc_print_set_results(&x->s, a, "tc_v", carry.text);
   tc_buf_free(&carry);
@@ -252,7 +258,8 @@ void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r) {
     tc_print_identity(x->s.words, a->reducer, tc_print_sums_in_f64(a) ? TC_F64 : a->dtype, &id);
     if (x->jammed) {
       tc_print_line(&x->s, "tc_v%s carry%u[jam];", t.text, a->index);
-      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) carry%u[u] = %s;", a->index, id.text);
+      tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) carry%u[u] = %s;", a->index,
+                    id.text);
     } else tc_print_line(&x->s, "tc_v%s carry%u = %s;", t.text, a->index, id.text);
     tc_buf_free(&id);
   }

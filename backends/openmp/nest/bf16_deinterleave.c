@@ -1,6 +1,6 @@
 /* bf16_deinterleave.c - vectors of the even and of the odd elements of bf16 rows
- * (schedule/deinterleave.c): the unrolled vectors u = 0, 2, .. have the even elements of two vectors,
- * u = 1, 3, .. the odd ones, and a store interleaves the two. */
+ * (schedule/deinterleave.c): the unrolled vectors u = 0, 2, .. have the even elements of two
+ * vectors, u = 1, 3, .. the odd ones, and a store interleaves the two. */
 #include "backends/openmp/nest/nest.h"
 
 static bool varies(const tc_print_scope *s, uint32_t id) { return s->depends[id] >> s->vector & 1; }
@@ -15,8 +15,8 @@ static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   return true;
 }
 
-/* The load of deinterleaved elements whose squares are summed for a shortcut (tc_action.helps), which may
- * take the smallest of them as 0; or NULL. */
+/* The load of deinterleaved elements whose squares are summed for a shortcut (tc_action.helps),
+ * which may take the smallest of them as 0; or NULL. */
 static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
   const tc_expr *e = &s->k->expr[a->value.id];
   const bool deinterleaved = s->load == load && a->kind == TC_ACT_REDUCE && a->serves;
@@ -28,7 +28,8 @@ static const tc_expr *squares(const tc_print_scope *s, const tc_action *a) {
 /* The load whose elements are summed in the stage that also sums their squares; or NULL. */
 static const tc_expr *elements(const tc_print_scope *s, const tc_stage *st, const tc_action *a) {
   const tc_expr *e = &s->k->expr[a->value.id];
-  for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && i < st->naction; ++i)
+  for (uint32_t i = 0; a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && i < st->naction;
+       ++i)
     if (squares(s, &st->action[i]) == e) return e;
   return NULL;
 }

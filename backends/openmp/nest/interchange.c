@@ -1,5 +1,5 @@
-/* interchange.c - reductions whose outer points are the lanes, with the loop over what is reduced outside of the one over
- * the vectors of a tile (schedule/interchange.c).
+/* interchange.c - reductions whose outer points are the lanes, with the loop over what is reduced
+ * outside of the one over the vectors of a tile (schedule/interchange.c).
  *
  *   enum { most = vectors of a tile, rows, all };
  *   tc_vf32 acc0[all];
@@ -27,7 +27,8 @@ static void open_outer(tc_omp_nest *x) {
   if (!has_outer(x)) return;
   tc_print_line(&x->s, "TC_ROLLED for (int64_t g = 0; g < outers; ++g) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t %s = outer * %lld + g;", x->axis_text[x->plan->outer], (long long)x->plan->outer_tile);
+  tc_print_line(&x->s, "const int64_t %s = outer * %lld + g;", x->axis_text[x->plan->outer],
+                (long long)x->plan->outer_tile);
 }
 
 static void close_outer(tc_omp_nest *x) {
@@ -36,8 +37,10 @@ static void close_outer(tc_omp_nest *x) {
   tc_print_line(&x->s, "}");
 }
 
-/* Actions at the points that the loop `head` names j<axis>, or, for head NULL, where the axis is; u: the accumulator. */
-static void put_points(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *head, const char *u) {
+/* Actions at the points that the loop `head` names j<axis>, or, for head NULL, where the axis is;
+ * u: the accumulator. */
+static void put_points(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *head,
+                       const char *u) {
   char *const k = x->axis_text[axis], row[16];
   snprintf(row, sizeof row, "%s", k);
   if (head) {
@@ -58,10 +61,12 @@ static void put_points(tc_omp_nest *x, const tc_omp_run *r, int axis, const char
 static void put_jammed_points(tc_omp_nest *x, const tc_omp_run *r, int axis) {
   const char *const i = x->axis_text[axis], *const spare = has_outer(x) ? "g * (most + 1) + most" : "most";
   char head[96];
-  snprintf(head, sizeof head, "TC_UNROLL for (int64_t j%d = %s; j%d < %s + rows / 2; ++j%d)", axis, i, axis, i, axis);
+  snprintf(head, sizeof head, "TC_UNROLL for (int64_t j%d = %s; j%d < %s + rows / 2; ++j%d)", axis,
+           i, axis, i, axis);
   put_points(x, r, axis, head, "u");
   tc_omp_put_spare(x, r, spare);
-  snprintf(head, sizeof head, "TC_UNROLL for (int64_t j%d = %s + rows / 2; j%d < %s + rows; ++j%d)", axis, i, axis, i, axis);
+  snprintf(head, sizeof head, "TC_UNROLL for (int64_t j%d = %s + rows / 2; j%d < %s + rows; ++j%d)",
+           axis, i, axis, i, axis);
   put_points(x, r, axis, head, spare);
   tc_omp_join_spare(x, r, spare);
 }
@@ -74,13 +79,15 @@ static void put_vector(tc_omp_nest *x, const tc_omp_run *r, int axis, points p, 
   char *const i = x->axis_text[x->plan->vector], column[16];
   snprintf(column, sizeof column, "%s", i);
   snprintf(i, sizeof *x->axis_text, "j%d", x->plan->vector);
-  tc_print_line(&x->s, "const int64_t %s = %s + w * TC_L, u = %sw;", i, column, has_outer(x) ? "g * (most + 1) + " : "");
+  tc_print_line(&x->s, "const int64_t %s = %s + w * TC_L, u = %sw;", i, column,
+                has_outer(x) ? "g * (most + 1) + " : "");
   if (p == JAMMED) put_jammed_points(x, r, axis);
   else put_points(x, r, axis, p == REST ? head : NULL, "u");
   snprintf(i, sizeof *x->axis_text, "%s", column);
 }
 
-/* At all whole vectors: rows in order, or each vector of what is read for all outer points while it is near. */
+/* At all whole vectors: rows in order, or each vector of what is read for all outer points while it
+ * is near. */
 static void put_whole(tc_omp_nest *x, const tc_omp_run *r, int axis, points p, const char *head) {
   if (p == POINT) open_outer(x);
   tc_print_line(&x->s, "%sfor (int64_t w = 0; w < whole; ++w) {", p == POINT ? "" : "TC_ROLLED ");
@@ -94,7 +101,8 @@ static void put_whole(tc_omp_nest *x, const tc_omp_run *r, int axis, points p, c
 }
 
 /* At the lanes behind them, where the text `condition` holds. */
-static void put_over(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *condition, points p, const char *head) {
+static void put_over(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *condition, points p,
+                     const char *head) {
   tc_print_line(&x->s, "if (%s) {", condition);
   x->s.indent += 2;
   tc_print_line(&x->s, "const int64_t w = whole;");
@@ -114,11 +122,13 @@ void tc_omp_put_each_vector(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* A loop over `from` .. stop<axis>. */
 static void put_head(int axis, const char *from, char head[96]) {
-  snprintf(head, 96, "TC_ROLLED for (int64_t j%d = %s; j%d < stop%d; ++j%d)", axis, from, axis, axis, axis);
+  snprintf(head, 96, "TC_ROLLED for (int64_t j%d = %s; j%d < stop%d; ++j%d)", axis, from, axis,
+           axis, axis);
 }
 
 /* The axis from `from` to `stop`. */
-static void put_rows(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *from, const char *stop) {
+static void put_rows(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *from,
+                     const char *stop) {
   const char *i = x->axis_text[axis];
   char rest[96], all[96];
   put_head(axis, i, rest);
@@ -139,7 +149,8 @@ static void put_rows(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *
   put_over(x, r, axis, "over && !in_order", REST, all);
 }
 
-void tc_omp_put_interchanged_loop(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent) {
+void tc_omp_put_interchanged_loop(tc_omp_nest *x, const tc_omp_run *r, int axis,
+                                  const char *extent) {
   tc_buf stop = {0}, last = {0};
   if (!r->block) {
     put_rows(x, r, axis, "0", extent);

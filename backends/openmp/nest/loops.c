@@ -52,8 +52,8 @@ static void put_body(tc_omp_nest *x, const tc_omp_run *r, const char *u) {
   tc_print_leave(&x->s, outer);
 }
 
-/* The last stage of the outer point before, at element j: its axes are h<a>, its results p<i>, and no
- * value that is printed so far belongs to that point. */
+/* The last stage of the outer point before, at element j: its axes are h<a>, its results p<i>, and
+ * no value that is printed so far belongs to that point. */
 static void put_delayed(tc_omp_nest *x) {
   const int v = x->plan->vector;
   const uint32_t last = x->nest->nstage - 1;
@@ -91,8 +91,8 @@ static void put_delayed_vectors(tc_omp_nest *x, const char *i, int vectors) {
   tc_print_line(&x->s, "}");
 }
 
-/* The delayed stage in front of the loop, where vectors are shifted: for the elements in front of the
- * first vector and behind the last. */
+/* The delayed stage in front of the loop, where vectors are shifted: for the elements in front of
+ * the first vector and behind the last. */
 static void put_delayed_edges(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s,
                 "const int64_t whole = shift + (pending - shift) / (%d * TC_L) * (%d * TC_L);",
@@ -109,7 +109,8 @@ static void put_delayed_edges(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "}");
 }
 
-/* Is the stage's interval of the axis known to be shorter than a vector?  What is left of a row is all of it then. */
+/* Is the stage's interval of the axis known to be shorter than a vector?  What is left of a row is
+ * all of it then. */
 static bool is_short_interval(const tc_omp_nest *x, const tc_stage *st) {
   enum { LANES = 16 };
   const tc_dim points =
@@ -264,7 +265,7 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
   tc_buf_free(&e);
 }
 
-/* ---- all axes ----------------------------------------------------------------------------------- */
+/* ---- all axes -------------------------------------------------------------------------------- */
 
 void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask) {
   if (x->jam_points) tc_omp_hoist_points(x, r->st);

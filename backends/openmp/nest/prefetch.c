@@ -55,8 +55,9 @@ static void for_rows(tc_omp_nest *x, uint32_t stage, row_fn *f, int vectors) {
   }
 }
 
-/* step<name>, the bytes from one row to the next, and prefetch<name>, the prefetch distance in bytes; the
- * latter is 0 where the row is too large for the cache or written by nontemporal stores. */
+/* step<name>, the bytes from one row to the next, and prefetch<name>, the prefetch distance in
+ * bytes; the latter is 0 where the row is too large for the cache or written by nontemporal
+ * stores. */
 static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   (void)vectors;
   const bool nontemporal = r->written && x->s.nontemporal;
@@ -78,8 +79,8 @@ static void put_distance(tc_omp_nest *x, const row *r, int vectors) {
   tc_buf_free(&bytes);
 }
 
-/* Of a row that is read the prefetch is not conditional: at distance 0 it names the elements that are
- * read anyway.  Writes wait for nothing, so one request for each line will do. */
+/* Of a row that is read the prefetch is not conditional: at distance 0 it names the elements that
+ * are read anyway.  Writes wait for nothing, so one request for each line will do. */
 static void put_row_prefetch(tc_omp_nest *x, const row *r, int vectors) {
   tc_buf at = {0}, call = {0};
   tc_print_address(&x->s, r->address, &at);

@@ -1,5 +1,6 @@
-/* short_runs.c - a reduction along a vector axis of few vectors, again and again (schedule/short_runs.c): accumulators are of
- * neighbouring points of the outermost loop; in blocks of whole runs, where f32 sums join a total. */
+/* short_runs.c - a reduction along a vector axis of few vectors, again and again
+ * (schedule/short_runs.c): accumulators are of neighbouring points of the outermost loop; in blocks
+ * of whole runs, where f32 sums join a total. */
 #include "backends/openmp/nest/stage.h"
 
 #include <stdio.h>
@@ -41,7 +42,8 @@ static void put_unrolled_runs(tc_omp_nest *x, const tc_omp_run *r, const char *f
 void tc_omp_put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask) {
   tc_print_hoist_stage(&x->s, r->st, mask);
   const int axis = r->loop[0];
-  const int64_t points = tc_omp_run_points(&x->f, r->st), runs = r->block > points ? r->block / points : 1;
+  const int64_t points = tc_omp_run_points(&x->f, r->st),
+                runs = r->block > points ? r->block / points : 1;
   char end[16], stop[16];
   tc_buf e = {0};
   tc_print_extent(&x->s, &x->nest->axis[axis], &e);

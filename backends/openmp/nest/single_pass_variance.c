@@ -1,8 +1,9 @@
-/* single_pass_variance.c - stages that are skipped where an earlier one has their result, for which it sums
- * squares, too (lower/nest/single_pass_variance.c).
+/* single_pass_variance.c - stages that are skipped where an earlier one has their result, for which
+ * it sums squares, too (lower/nest/single_pass_variance.c).
  *
- * That costs some operations at each point of the earlier stage and some more at its end, which is more
- * than the stage itself costs for short rows: where the length is a symbol, both ways are printed. */
+ * That costs some operations at each point of the earlier stage and some more at its end, which is
+ * more than the stage itself costs for short rows: where the length is a symbol, both ways are
+ * printed. */
 #include "backends/openmp/nest/nest.h"
 
 #include <stdio.h>

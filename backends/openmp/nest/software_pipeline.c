@@ -1,9 +1,9 @@
-/* software_pipeline.c - the last stage of an outer point runs in the loop of a stage of the next point
- * (schedule/pipeline.c). */
+/* software_pipeline.c - the last stage of an outer point runs in the loop of a stage of the next
+ * point (schedule/pipeline.c). */
 #include "backends/openmp/nest/nest.h"
 
-/* The state that the last stage takes from one outer point to the next: h<a>, the axes, and p<i>, the
- * results. */
+/* The state that the last stage takes from one outer point to the next: h<a>, the axes, and p<i>,
+ * the results. */
 void tc_omp_declare_pipeline(tc_omp_nest *x) {
   tc_print_line(&x->s,
                 "int64_t pending = 0; /* elements that the task before has still to store */");

@@ -24,9 +24,11 @@ static tc_omp_run run_of(const tc_omp_nest *x, const tc_stage *st, uint32_t inde
 
 /* ---- a stage --------------------------------------------------------------------------------- */
 
-void tc_omp_declare_results(tc_omp_nest *x, const tc_action *a, const char *name, const char *rest) {
+void tc_omp_declare_results(tc_omp_nest *x, const tc_action *a, const char *name,
+                            const char *rest) {
   for (int i = 0; i < tc_reducer_get(a->reducer)->n; ++i)
-    tc_print_line(&x->s, "tc_v%s %s%u%s;", tc_print_compute(tc_accumulator_dtype(a->reducer, i, a->dtype)), name,
+    tc_print_line(&x->s, "tc_v%s %s%u%s;",
+                  tc_print_compute(tc_accumulator_dtype(a->reducer, i, a->dtype)), name,
                   a->index + (uint32_t)i, rest);
 }
 
@@ -89,7 +91,8 @@ static void put_serving(tc_omp_nest *x, uint32_t index) {
   tc_buf_free(&pays);
 }
 
-/* The stage's cheaper actions, for where an earlier stage was skipped, and the `else` of the others. */
+/* The stage's cheaper actions, for where an earlier stage was skipped, and the `else` of the
+ * others. */
 static void put_if_skipped(tc_omp_nest *x, uint32_t index) {
   tc_stage st = x->nest->stage[index];
   char skipped[24];
@@ -121,8 +124,8 @@ void tc_omp_point(tc_omp_nest *x) {
 void tc_omp_put_front_stages(tc_omp_nest *x) { put_stages(x, 0, x->nest->nstage - 1); }
 void tc_omp_put_last_stage(tc_omp_nest *x) { put_stages(x, x->nest->nstage - 1, x->nest->nstage); }
 
-/* The stage at point q and the next one: in its cheaper form if it has one, where both allow that, and
- * then in no other, for the function would have too much to keep in registers. */
+/* The stage at point q and the next one: in its cheaper form if it has one, where both allow that,
+ * and then in no other, for the function would have too much to keep in registers. */
 static void put_jammed_stage(tc_omp_nest *x, uint32_t index) {
   tc_stage st = x->nest->stage[index];
   const char *const nontemporal = x->s.nontemporal;

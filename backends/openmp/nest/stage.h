@@ -1,5 +1,5 @@
-/* stage.h - how a stage is run: loops.c prints its loops, actions.c what it does at a point, accumulate.c what reductions
- * and scans keep while they run. */
+/* stage.h - how a stage is run: loops.c prints its loops, actions.c what it does at a point,
+ * accumulate.c what reductions and scans keep while they run. */
 #ifndef TC_OMP_STAGE_H
 #define TC_OMP_STAGE_H
 
@@ -23,14 +23,17 @@ void tc_omp_put_actions(tc_omp_nest *x, const tc_omp_run *r, const char *u);
 /* The loop over blocks of f32 sums, whose first point is `block`. */
 void tc_omp_open_block(tc_omp_nest *x, const tc_omp_run *r, const char *extent);
 
-/* loops.c: the loops from the level-th axis of the stage inwards; mask: axes that are fixed here. */
+/* loops.c: the loops from the level-th axis of the stage inwards; mask: axes that are fixed
+ * here. */
 void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t mask);
 
 /* short_runs.c: the same of all axes. */
 void tc_omp_put_short_runs(tc_omp_nest *x, const tc_omp_run *r, uint32_t mask);
 
-/* interchange.c: the loop over the innermost axis of the stage, and, where it has none, what it does at each vector. */
-void tc_omp_put_interchanged_loop(tc_omp_nest *x, const tc_omp_run *r, int axis, const char *extent);
+/* interchange.c: the loop over the innermost axis of the stage, and, where it has none, what it
+ * does at each vector. */
+void tc_omp_put_interchanged_loop(tc_omp_nest *x, const tc_omp_run *r, int axis,
+                                  const char *extent);
 void tc_omp_put_each_vector(tc_omp_nest *x, const tc_omp_run *r);
 
 /* In front of the loops: acc<i>, total<i> (f64), carry<i>. */
@@ -48,8 +51,8 @@ void tc_omp_put_scan(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a);
 /* Behind the loops: r<i>, of every jammed vector. */
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r);
 
-/* term_sums.c: does the stage sum terms of a reduction here, many vectors at a time?  The same of it, and one round of
- * the loop along the vector axis. */
+/* term_sums.c: does the stage sum terms of a reduction here, many vectors at a time?  The same of
+ * it, and one round of the loop along the vector axis. */
 bool tc_omp_sums_terms(const tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_term_accumulators(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_fresh_terms(tc_omp_nest *x, const tc_omp_run *r);

@@ -1,7 +1,8 @@
-/* term_sums.c - a reduction to accumulator 0 and a sum of terms that depend on it (tc_action.term), along the vector
- * axis in one pass: the vectors of one round join accumulator 0 first, then their terms the sums.  All lanes share
- * accumulator 0, most<i>; where a round changes it, which is rare, the sums so far are rescaled, and c<v>, those
- * values v of terms that are equal along the row, computed anew. */
+/* term_sums.c - a reduction to accumulator 0 and a sum of terms that depend on it (tc_action.term),
+ * along the vector axis in one pass: the vectors of one round join accumulator 0 first, then their
+ * terms the sums.  All lanes share accumulator 0, most<i>; where a round changes it, which is rare,
+ * the sums so far are rescaled, and c<v>, those values v of terms that are equal along the row,
+ * computed anew. */
 #include "backends/openmp/nest/stage.h"
 
 #include <stdio.h>
@@ -13,11 +14,15 @@ bool tc_omp_sums_terms(const tc_omp_nest *x, const tc_omp_run *r) {
 
 static const char *type_of(const tc_omp_run *r) { return tc_print_compute(r->st->action->dtype); }
 
-static tc_print_name op_of(const tc_omp_run *r) { return tc_print_combine_part(r->st->action->reducer, 0); }
+static tc_print_name op_of(const tc_omp_run *r) {
+  return tc_print_combine_part(r->st->action->reducer, 0);
+}
 
 /* ---- what the terms of a row share ----------------------------------------------------------- */
 
-static bool varies(const tc_omp_nest *x, uint32_t id) { return x->f.depends[id] >> x->plan->vector & 1; }
+static bool varies(const tc_omp_nest *x, uint32_t id) {
+  return x->f.depends[id] >> x->plan->vector & 1;
+}
 
 static void put_declaration(tc_omp_nest *x, uint32_t id) {
   tc_print_line(&x->s, "tc_v%s c%u;", tc_print_compute(x->s.k->expr[id].dtype), id);
@@ -34,7 +39,8 @@ static void put_definition(tc_omp_nest *x, uint32_t id) {
 }
 
 /* Calls f for each value of the row that one of an element is made of, but for constants. */
-static void each_shared(tc_omp_nest *x, const tc_action *a, void (*f)(tc_omp_nest *x, uint32_t id)) {
+static void each_shared(tc_omp_nest *x, const tc_action *a,
+                        void (*f)(tc_omp_nest *x, uint32_t id)) {
   const tc_kernel *k = x->s.k;
   uint8_t *need = calloc(k->nexpr + 1, 1), *shared = calloc(k->nexpr + 1, 1);
   if (!need || !shared) x->s.out->failed = true;
@@ -98,7 +104,8 @@ void tc_omp_put_term_fold(tc_omp_nest *x, const tc_omp_run *r) {
   const uint32_t n = r->st->action->index;
   for (int step = r->unroll / 2; step > 0; step /= 2)
     for (int u = 0; u < step; ++u)
-      tc_print_line(&x->s, "sum%u[%d] = tc_add_%s(sum%u[%d], sum%u[%d]);", n, u, type_of(r), n, u, n, u + step);
+      tc_print_line(&x->s, "sum%u[%d] = tc_add_%s(sum%u[%d], sum%u[%d]);", n, u, type_of(r), n, u,
+                    n, u + step);
   tc_print_line(&x->s, "total%u = tc_add_f64(total%u, TC_CAST(f64, sum%u[0]));", n, n, n);
 }
 
@@ -106,7 +113,8 @@ void tc_omp_put_term_results(tc_omp_nest *x, const tc_omp_run *r) {
   const uint32_t n = r->st->action->index;
   if (!r->block) tc_omp_put_term_fold(x, r);
   tc_print_line(&x->s, "%s = most%u;", x->result[n], n);
-  tc_print_line(&x->s, "%s = TC_CAST(%s, tc_lanes_add_f64(total%u));", x->result[n + 1], type_of(r), n);
+  tc_print_line(&x->s, "%s = TC_CAST(%s, tc_lanes_add_f64(total%u));", x->result[n + 1], type_of(r),
+                n);
 }
 
 /* ---- one round ------------------------------------------------------------------------------- */
@@ -118,8 +126,8 @@ static void put_elements(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_value(&x->s, a->value);
   tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
   if (x->s.lanes)
-    tc_print_line(&x->s, "in[u] = tc_where_%s(TC_TRUTH(TC_FIRST(%s)), v%u, %s);", type_of(r), x->s.lanes,
-                  a->value.id, id.text ? id.text : "");
+    tc_print_line(&x->s, "in[u] = tc_where_%s(TC_TRUTH(TC_FIRST(%s)), v%u, %s);", type_of(r),
+                  x->s.lanes, a->value.id, id.text ? id.text : "");
   else tc_print_line(&x->s, "in[u] = v%u;", a->value.id);
   tc_buf_free(&id);
 }
@@ -138,8 +146,9 @@ static void put_rescale(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "next = tc_lanes_%s_%s(next);", op_of(r).text, t);
   tc_print_rule(x->s.words, &rule, from, x->s.indent, x->s.out);
   const uint32_t factor = rule.value[1].id;
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) sum%u[u] = tc_mul_%s(sum%u[u], v%u);", r->unroll, n, t,
-                n, factor);
+  tc_print_line(&x->s,
+                "TC_UNROLL for (int u = 0; u < %d; ++u) sum%u[u] = tc_mul_%s(sum%u[u], v%u);",
+                r->unroll, n, t, n, factor);
   tc_print_line(&x->s, "total%u = tc_mul_f64(total%u, TC_CAST(f64, v%u));", n, n, factor);
   tc_print_line(&x->s, "most%u = next;", n);
   put_shared(x, a);
@@ -149,8 +158,8 @@ static void put_join(tc_omp_nest *x, const tc_omp_run *r, int vectors) {
   const uint32_t n = r->st->action->index;
   const char *t = type_of(r);
   tc_print_line(&x->s, "tc_v%s next = most%u;", t, n);
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) next = tc_%s_%s(next, in[u]);", vectors, op_of(r).text,
-                t);
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %d; ++u) next = tc_%s_%s(next, in[u]);",
+                vectors, op_of(r).text, t);
   tc_print_line(&x->s, "if (tc_differs_%s(next, most%u)) {", t, n);
   x->s.indent += 2;
   put_rescale(x, r);
@@ -170,7 +179,8 @@ static void put_terms(tc_omp_nest *x, const tc_omp_run *r, int vectors) {
   tc_print_line(&x->s, "const tc_v%s v%u = in[u];", type_of(r), a->value.id);
   x->s.printed[a->value.id] |= 1;
   tc_print_value(&x->s, a->term);
-  tc_print_line(&x->s, "sum%u[u] = tc_add_%s(sum%u[u], v%u);", a->index, type_of(r), a->index, a->term.id);
+  tc_print_line(&x->s, "sum%u[u] = tc_add_%s(sum%u[u], v%u);", a->index, type_of(r), a->index,
+                a->term.id);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   leave_most(x, a->index, outer, result);

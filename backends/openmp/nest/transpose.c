@@ -1,5 +1,5 @@
-/* transpose.c - blocks whose elements are apart in the lanes, transposed into tiles in front of a stage's loops
- * (schedule/transpose.c). */
+/* transpose.c - blocks whose elements are apart in the lanes, transposed into tiles in front of a
+ * stage's loops (schedule/transpose.c). */
 #include "backends/openmp/nest/nest.h"
 
 /* tile<id>[other axis][vector axis], its rows of whole vectors. */
@@ -8,8 +8,9 @@ static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_expr *e = &s->k->expr[id];
   if (!tc_schedule_has(&x->stage[x->tiled].transpose, id)) return false;
   const int other = tc_omp_block_axis(&x->f, &x->nest->stage[x->tiled]);
-  tc_putf(out, "tc_load%s_%s(&tile%u[%s][%s]", s->lanes ? "n" : "", tc_print_storage(tc_omp_buffer(&x->f, e->buffer)->dtype), id,
-          s->axis[other], s->axis[s->vector]);
+  tc_putf(out, "tc_load%s_%s(&tile%u[%s][%s]", s->lanes ? "n" : "",
+          tc_print_storage(tc_omp_buffer(&x->f, e->buffer)->dtype), id, s->axis[other],
+          s->axis[s->vector]);
   if (s->lanes) tc_putf(out, ", %s", s->lanes);
   tc_put(out, ")");
   return true;
@@ -20,7 +21,8 @@ static void put_tile(tc_omp_nest *x, uint32_t id, int other) {
   const int v = x->plan->vector;
   const tc_expr *e = &x->s.k->expr[id];
   const tc_dtype d = tc_omp_buffer(&x->f, e->buffer)->dtype;
-  const int64_t tall = tc_dim_value(x->nest->axis[other].extent), wide = tc_dim_value(x->nest->axis[v].extent);
+  const int64_t tall = tc_dim_value(x->nest->axis[other].extent),
+                wide = tc_dim_value(x->nest->axis[v].extent);
   const char *const row = x->s.axis[v], *const column = x->s.axis[other];
   tc_buf at = {0}, step = {0}, rows = {0}, columns = {0};
   x->s.axis[v] = x->s.axis[other] = "0";
@@ -43,7 +45,8 @@ static void put_tile(tc_omp_nest *x, uint32_t id, int other) {
 bool tc_omp_begin_tiles(tc_omp_nest *x, uint32_t stage) {
   const tc_schedule_list *l = &x->stage[stage].transpose;
   if (!l->n) return false;
-  for (uint32_t i = 0; i < l->n; ++i) put_tile(x, l->at[i], tc_omp_block_axis(&x->f, &x->nest->stage[stage]));
+  for (uint32_t i = 0; i < l->n; ++i)
+    put_tile(x, l->at[i], tc_omp_block_axis(&x->f, &x->nest->stage[stage]));
   x->tiled = stage;
   x->s.load = load;
   x->s.self = x;

@@ -18,8 +18,9 @@ static bool stores_alone(const tc_stage *st) {
 /* One stage along rows, and one of their results. */
 bool tc_omp_may_collect(const tc_omp_facts *f) {
   const tc_nest *n = f->nest;
-  return n->nparallel == 1 && n->naxis == 2 && f->vector == 1 && n->nstage == 2 && !n->serial && !tc_omp_has_parts(f) &&
-         !tc_omp_keeps_rows(f) && reduces_alone(f, &n->stage[0]) && stores_alone(&n->stage[1]);
+  return n->nparallel == 1 && n->naxis == 2 && f->vector == 1 && n->nstage == 2 && !n->serial &&
+         !tc_omp_has_parts(f) && !tc_omp_keeps_rows(f) && reduces_alone(f, &n->stage[0]) &&
+         stores_alone(&n->stage[1]);
 }
 
 /* Rows that share what they are reduced with are better jammed. */

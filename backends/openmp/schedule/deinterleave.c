@@ -2,8 +2,8 @@
  *
  * Two neighbouring vectors of bf16 are loaded as one vector of 32-bit words: a shift gives the even
  * elements as f32, a mask the odd ones.  That is one instruction each, where widening half a vector
- * takes two.  It pays wherever it is possible: where lanes meet bf16 rows only, for then it does not
- * matter which element is in which lane. */
+ * takes two.  It pays wherever it is possible: where lanes meet bf16 rows only, for then it does
+ * not matter which element is in which lane. */
 #include "backends/openmp/schedule/plan.h"
 
 static bool is_bf16(const tc_omp_facts *f, uint32_t buffer) {
@@ -39,7 +39,8 @@ bool tc_omp_may_deinterleave(const tc_omp_facts *f, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_STORE) return false;
-    if ((a->further[0].id && !a->term.id) || a->guard.id || !of_rows(f, a->value.id, &rows)) return false;
+    if ((a->further[0].id && !a->term.id) || a->guard.id || !of_rows(f, a->value.id, &rows))
+      return false;
     if (a->kind == TC_ACT_STORE && (!is_bf16(f, a->buffer) || !in_order(f, &a->address)))
       return false;
   }

@@ -12,11 +12,13 @@ static uint32_t most_results(const tc_kernel *k) {
   return most;
 }
 
-/* A LOCAL row is that of an outer point: with lanes along these, what is read from it differs from lane to lane. */
+/* A LOCAL row is that of an outer point: with lanes along these, what is read from it differs from
+ * lane to lane. */
 static void mark_local_rows(const tc_omp_facts *f) {
   for (uint32_t id = 1; id < f->k->nexpr; ++id) {
     const tc_expr *e = &f->k->expr[id];
-    if (e->kind == TC_EX_LOAD && tc_omp_buffer(f, e->buffer)->kind == TC_BUF_LOCAL) f->depends[id] |= f->parallel;
+    if (e->kind == TC_EX_LOAD && tc_omp_buffer(f, e->buffer)->kind == TC_BUF_LOCAL)
+      f->depends[id] |= f->parallel;
     f->depends[id] |= f->depends[e->guard.id];
     for (int j = 0; j < 3; ++j) f->depends[id] |= f->depends[e->in[j].id];
   }
@@ -97,7 +99,8 @@ bool tc_omp_keeps_rows(const tc_omp_facts *f) {
 
 int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v) {
   for (uint32_t i = 0; i < v->nwhen; ++i)
-    if (v->when[i].axis == n->naxis - 1 && v->when[i].less && !v->when[i].vectors) return v->when[i].bound;
+    if (v->when[i].axis == n->naxis - 1 && v->when[i].less && !v->when[i].vectors)
+      return v->when[i].bound;
   const tc_dim length = n->axis[n->naxis - 1].extent;
   return tc_dim_is_const(length) ? tc_dim_value(length) + 1 : 0;
 }
@@ -121,7 +124,8 @@ bool tc_omp_stores_in_order(const tc_omp_facts *f, const tc_action *a) {
 
 bool tc_omp_stores_outputs_in_order(const tc_omp_facts *f, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (!tc_omp_stores_in_order(f, &st->action[i]) || tc_omp_buffer(f, st->action[i].buffer)->kind != TC_BUF_OUTPUT)
+    if (!tc_omp_stores_in_order(f, &st->action[i]) ||
+        tc_omp_buffer(f, st->action[i].buffer)->kind != TC_BUF_OUTPUT)
       return false;
   return true;
 }

@@ -46,18 +46,19 @@ bool tc_omp_has_intervals(const tc_nest *n); /* some stage does, of the nest's v
 bool tc_omp_stores_in_order(const tc_omp_facts *f, const tc_action *a);
 /* Do all actions store so, each to an output? */
 bool tc_omp_stores_outputs_in_order(const tc_omp_facts *f, const tc_stage *st);
-/* interleave.c: stores at distances of 2 to TC_OMP_INTERLEAVE elements that together fill whole vectors,
- * of which `first` is the first: their number, and each in its order; 0: it is none. */
+/* interleave.c: stores at distances of 2 to TC_OMP_INTERLEAVE elements that together fill whole
+ * vectors, of which `first` is the first: their number, and each in its order; 0: it is none. */
 int64_t tc_omp_channels(const tc_omp_facts *f, const tc_stage *st, const tc_action *first,
                         const tc_action *channel[TC_OMP_INTERLEAVE]);
 /* Is the action one of such stores?  *first: the first of them. */
 bool tc_omp_is_interleaved(const tc_omp_facts *f, const tc_stage *st, const tc_action *a,
                            bool *first);
-/* short_runs.c: points inside of one of the stage's outermost axis beside the vector axis, where they are known and few; else
+/* short_runs.c: points inside of one of the stage's outermost axis beside the vector axis, where
+ * they are known and few; else
  * 0. */
 int64_t tc_omp_run_points(const tc_omp_facts *f, const tc_stage *st);
-/* transpose.c: the axis beside the vector axis of a stage that goes over blocks of a few points along both, and only stores;
- * -1: it is no such stage. */
+/* transpose.c: the axis beside the vector axis of a stage that goes over blocks of a few points
+ * along both, and only stores; -1: it is no such stage. */
 int tc_omp_block_axis(const tc_omp_facts *f, const tc_stage *st);
 /* nontemporal.c: bytes of the outputs that whole vectors are stored to. */
 tc_dim tc_omp_nontemporal_bytes(const tc_omp_facts *f);

@@ -1,9 +1,11 @@
-/* interchange.c - columns of matrices that are reduced, with the loop over rows outside of the one over columns.
+/* interchange.c - columns of matrices that are reduced, with the loop over rows outside of the one
+ * over columns.
  *
- * Where the accumulators of some columns are in registers while all rows go by, short pieces of rows are read that are far
- * apart: hardware prefetchers stop at the end of each, and a page is used for some lines only.  With all accumulators of
- * a wide tile in the first-level cache, rows are read in long pieces, some of them side by side, so that an accumulator is
- * loaded and stored once for all of these: streams as memory likes them, at any width. */
+ * Where the accumulators of some columns are in registers while all rows go by, short pieces of
+ * rows are read that are far apart: hardware prefetchers stop at the end of each, and a page is
+ * used for some lines only.  With all accumulators of a wide tile in the first-level cache, rows
+ * are read in long pieces, some of them side by side, so that an accumulator is loaded and stored
+ * once for all of these: streams as memory likes them, at any width. */
 #include "backends/openmp/schedule/plan.h"
 
 /* The one axis that the stage reduces along, -1: there are none or several. */
@@ -20,7 +22,8 @@ bool tc_omp_may_interchange(const tc_omp_facts *f) {
     if (st->axes && reduced_axis(f, st) < 0) return false;
     if (st->skip_if.id || st->if_skipped) return false;
     for (uint32_t j = 0; j < st->naction; ++j)
-      if (st->action[j].kind != (st->axes ? TC_ACT_REDUCE : TC_ACT_STORE) || st->action[j].term.id) return false;
+      if (st->action[j].kind != (st->axes ? TC_ACT_REDUCE : TC_ACT_STORE) || st->action[j].term.id)
+        return false;
   }
   return true;
 }
@@ -32,14 +35,16 @@ static bool may_reach(const tc_omp_facts *f, int axis, int64_t points) {
   return hi < 0 || hi >= points;
 }
 
-/* Does the stage read a matrix whose columns are in the lanes, of as many rows as this is for, as far as is known? */
+/* Does the stage read a matrix whose columns are in the lanes, of as many rows as this is for, as
+ * far as is known? */
 static bool reads_rows(const tc_omp_facts *f, const tc_stage *st) {
   const int axis = reduced_axis(f, st);
   const uint8_t *need = tc_omp_needs(f, st);
   if (axis < 0) return false;
   for (uint32_t id = 1; id < f->k->nexpr; ++id) {
     const tc_expr *e = &f->k->expr[id];
-    if (need[id] && e->kind == TC_EX_LOAD && tc_dim_is(e->address.coef[f->vector], 1) && !tc_dim_is(e->address.coef[axis], 0))
+    if (need[id] && e->kind == TC_EX_LOAD && tc_dim_is(e->address.coef[f->vector], 1) &&
+        !tc_dim_is(e->address.coef[axis], 0))
       return may_reach(f, axis, TC_OMP_LEAST_ROWS);
   }
   return false;
@@ -49,7 +54,8 @@ int tc_omp_plan_interchange(const tc_omp_choice *c) {
   const tc_omp_facts *f = &c->f;
   enum { WIDEST = 16 }; /* lanes */
   int rows = -1;
-  if (!tc_omp_may_interchange(f) || !tc_omp_only_reduces(f) || !tc_omp_plan_jam_vectors(c)) return -1;
+  if (!tc_omp_may_interchange(f) || !tc_omp_only_reduces(f) || !tc_omp_plan_jam_vectors(c))
+    return -1;
   if (!may_reach(f, f->vector, TC_OMP_LEAST_COLUMNS * WIDEST)) return -1;
   for (uint32_t i = 0; i < f->nest->nstage; ++i) {
     const tc_stage *st = &f->nest->stage[i];

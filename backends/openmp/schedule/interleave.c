@@ -1,5 +1,5 @@
-/* interleave.c - stores at distances of 2 to 4 elements that together fill whole vectors, such as those
- * of the channels of pixels. */
+/* interleave.c - stores at distances of 2 to 4 elements that together fill whole vectors, such as
+ * those of the channels of pixels. */
 #include "backends/openmp/schedule/facts.h"
 
 /* Elements from lane to lane of the store, where there are few; or 0. */

@@ -3,8 +3,8 @@
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-/* May vectors of neighbouring columns be jammed?  One vector takes one cache line of each row, and the
- * next row is far away: several take whole runs of lines. */
+/* May vectors of neighbouring columns be jammed?  One vector takes one cache line of each row, and
+ * the next row is far away: several take whole runs of lines. */
 bool tc_omp_plan_jam_vectors(const tc_omp_choice *c) {
   const tc_omp_facts *f = &c->f;
   if (!tc_omp_lanes_are_points(f)) return false;
@@ -29,7 +29,8 @@ int tc_omp_accumulators(const tc_omp_facts *f) {
       const tc_action *a = &f->nest->stage[i].action[j];
       if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_SCAN) continue;
       const bool twice = tc_dtype_bytes(a->dtype) > 4 ||
-                         (a->kind == TC_ACT_SCAN && tc_print_sums_in_f64(a)) || tc_print_is_tuple(a);
+                         (a->kind == TC_ACT_SCAN && tc_print_sums_in_f64(a)) ||
+                         tc_print_is_tuple(a);
       n += twice ? 2 : 1;
     }
   while (power < n) power *= 2;
@@ -38,8 +39,8 @@ int tc_omp_accumulators(const tc_omp_facts *f) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Do the expressions hold loads that differ between outer points (own; bytes: those of elements of a byte), and loads that all
- * points share (halves: those of 16-bit floats)? */
+/* Do the expressions hold loads that differ between outer points (own; bytes: those of elements of
+ * a byte), and loads that all points share (halves: those of 16-bit floats)? */
 typedef struct loads {
   bool own, bytes, shared, halves;
 } loads;
@@ -57,7 +58,8 @@ static void find_loads(const tc_omp_facts *f, const tc_stage *st, loads *l) {
 }
 
 /* Are rows reduced together with loads that all rows share, such as the vector that a matrix is
- * multiplied by?  Jammed rows load it once.  Rows of bytes are short in memory, and read faster one after the other. */
+ * multiplied by?  Jammed rows load it once.  Rows of bytes are short in memory, and read faster one
+ * after the other. */
 bool tc_omp_plan_jam_rows(const tc_omp_choice *c) {
   const tc_nest *n = c->f.nest;
   if (n->nparallel != 1 || n->naxis != 2 || c->f.vector != 1 || c->nest->group ||
@@ -78,7 +80,8 @@ static bool prefetches(const tc_omp_choice *c) {
   return false;
 }
 
-/* May outer points go through the stages together?  A nest with LOCAL rows has one for each thread. */
+/* May outer points go through the stages together?  A nest with LOCAL rows has one for each
+ * thread. */
 bool tc_omp_may_group(const tc_omp_choice *c) {
   const tc_nest *n = c->f.nest;
   if (n->nparallel != 1 || n->axis[0].of >= 0 || n->serial || tc_omp_lanes_are_points(&c->f))
@@ -90,10 +93,10 @@ bool tc_omp_may_group(const tc_omp_choice *c) {
   return prefetches(c);
 }
 
-/* Some stages store rows made of their own elements and of elements that all rows share, such as the
- * weights of a layer norm.  Weights in 16 bits have to be widened, which takes as much of the machine as
- * the arithmetic; jammed rows load and widen them once.  For f32 only a load is saved, and rows one
- * after the other are faster. */
+/* Some stages store rows made of their own elements and of elements that all rows share, such as
+ * the weights of a layer norm.  Weights in 16 bits have to be widened, which takes as much of the
+ * machine as the arithmetic; jammed rows load and widen them once.  For f32 only a load is saved,
+ * and rows one after the other are faster. */
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st) {
   if (f->nest->nparallel != 1 || f->vector < 0 || st->axes != 1u << f->vector) return false;
   for (uint32_t i = 0; i < st->naction; ++i)

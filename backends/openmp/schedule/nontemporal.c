@@ -1,8 +1,8 @@
 /* nontemporal.c - nontemporal stores of results that are too large for the caches, in whole lines.
  *
- * A vector that crosses the border of a cache line is stored through the caches, which read both lines
- * first.  Rows of a result may begin within a line: the loop over such a row has a peeled head, up to
- * the first border, then whole vectors, then a tail. */
+ * A vector that crosses the border of a cache line is stored through the caches, which read both
+ * lines first.  Rows of a result may begin within a line: the loop over such a row has a peeled
+ * head, up to the first border, then whole vectors, then a tail. */
 #include "backends/openmp/schedule/plan.h"
 
 enum {

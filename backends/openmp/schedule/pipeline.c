@@ -1,10 +1,10 @@
 /* pipeline.c - the last stage of an outer point runs in the loop of a stage of the next point.
  *
- * softmax keeps a row of exponentials on chip, and its last stage only scales and stores that row: it
- * waits for memory, which is idle while the exponentials of the next row are computed.  Where stores are
- * nontemporal the two run in one loop: at each place an element of the old row is stored, then the
- * new one takes its place on chip.  The vectors of the old row may be aligned to whole lines; what lies
- * in front of the first and behind the last is stored before the loop. */
+ * softmax keeps a row of exponentials on chip, and its last stage only scales and stores that row:
+ * it waits for memory, which is idle while the exponentials of the next row are computed.  Where
+ * stores are nontemporal the two run in one loop: at each place an element of the old row is
+ * stored, then the new one takes its place on chip.  The vectors of the old row may be aligned to
+ * whole lines; what lies in front of the first and behind the last is stored before the loop. */
 #include "backends/openmp/schedule/plan.h"
 
 /* One element of a row of this kernel's own at each place of the vector axis. */

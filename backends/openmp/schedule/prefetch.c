@@ -1,10 +1,10 @@
 /* prefetch.c - software prefetch of the rows of later outer points.
  *
- * A nest that reads a row in several stages waits for memory in the first of them and for arithmetic
- * in the others.  The last stage that reads a row prefetches the row of the outer point after the next
- * one into the second-level cache: memory works all the time, and a row has the time of a whole point
- * to arrive.  Rows that are written through the caches are prefetched too, for their lines are read
- * before they are written. */
+ * A nest that reads a row in several stages waits for memory in the first of them and for
+ * arithmetic in the others.  The last stage that reads a row prefetches the row of the outer point
+ * after the next one into the second-level cache: memory works all the time, and a row has the time
+ * of a whole point to arrive.  Rows that are written through the caches are prefetched too, for
+ * their lines are read before they are written. */
 #include "backends/openmp/schedule/plan.h"
 
 #include <stdlib.h>
@@ -56,23 +56,28 @@ static bool open_list(const tc_omp_facts *f, tc_schedule_list *l, uint32_t n) {
   return l->at;
 }
 
+/* The loads that stage number i is the last to need, and its stores. */
+static bool plan_stage(tc_omp_choice *c, uint32_t i, const uint32_t *last) {
+  const tc_omp_facts *f = &c->f;
+  const tc_stage *st = &f->nest->stage[i];
+  tc_schedule_list *loads = &c->stage[i].prefetch, *stores = &c->stage[i].prefetch_store;
+  uint32_t n = 0;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) n += last[id] == i + 1;
+  if (!open_list(f, loads, n) || !open_list(f, stores, st->naction)) return false;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id)
+    if (last[id] == i + 1) loads->at[loads->n++] = id;
+  for (uint32_t a = 0; a < st->naction; ++a)
+    if (tc_omp_may_prefetch_store(f, st, &st->action[a])) stores->at[stores->n++] = a;
+  return true;
+}
+
 bool tc_omp_plan_prefetch(tc_omp_choice *c) {
   const tc_omp_facts *f = &c->f;
   uint32_t *last = calloc(f->k->nexpr + 1, sizeof *last);
   bool ok = last;
   if (ok && pays(f)) {
     find_readers(f, last);
-    for (uint32_t i = 0; ok && i < f->nest->nstage; ++i) {
-      const tc_stage *st = &f->nest->stage[i];
-      tc_schedule_list *loads = &c->stage[i].prefetch, *stores = &c->stage[i].prefetch_store;
-      uint32_t n = 0;
-      for (uint32_t id = 1; id < f->k->nexpr; ++id) n += last[id] == i + 1;
-      ok = open_list(f, loads, n) && open_list(f, stores, st->naction);
-      for (uint32_t id = 1; ok && id < f->k->nexpr; ++id)
-        if (last[id] == i + 1) loads->at[loads->n++] = id;
-      for (uint32_t a = 0; ok && a < st->naction; ++a)
-        if (tc_omp_may_prefetch_store(f, st, &st->action[a])) stores->at[stores->n++] = a;
-    }
+    for (uint32_t i = 0; ok && i < f->nest->nstage; ++i) ok = plan_stage(c, i, last);
   }
   free(last);
   return ok;

@@ -1,9 +1,9 @@
 /* reduced_precision.c - exponentials that are only ever stored in 16 bits.
  *
- * Where e^x is a probability that is stored as bf16 or f16, an approximation of 17 bits loses nothing
- * and takes half the operations.  That holds where the value reaches nothing but such stores, through
- * operations that keep relative errors small: products, and quotients by a sum of such values.
- * Differences and logarithms do not keep them. */
+ * Where e^x is a probability that is stored as bf16 or f16, an approximation of 17 bits loses
+ * nothing and takes half the operations.  That holds where the value reaches nothing but such
+ * stores, through operations that keep relative errors small: products, and quotients by a sum of
+ * such values.  Differences and logarithms do not keep them. */
 #include "backends/openmp/schedule/plan.h"
 
 #include <string.h>
@@ -63,7 +63,8 @@ static void refuse_operands(search *x, uint32_t id) {
 }
 
 static void refuse_action(search *x, const tc_action *a) {
-  if (!is_positive(x->k, a->term.id) || !all_readers(x, TC_EX_RESULT, a->index + 1)) refuse(x, a->term);
+  if (!is_positive(x->k, a->term.id) || !all_readers(x, TC_EX_RESULT, a->index + 1))
+    refuse(x, a->term);
   if (!action_may(x, a)) refuse(x, a->value);
   for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; ++i) refuse(x, a->further[i]);
   refuse(x, a->guard);

@@ -10,8 +10,8 @@ static int operations(const tc_omp_facts *f, const tc_stage *st) {
   return n;
 }
 
-/* Does the stage store bytes or words, by few operations?  A vector of them is a part of a register,
- * over which the loop has to be no longer than what is done. */
+/* Does the stage store bytes or words, by few operations?  A vector of them is a part of a
+ * register, over which the loop has to be no longer than what is done. */
 static bool is_narrow(const tc_omp_facts *f, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
@@ -34,9 +34,9 @@ static int64_t loaded_bytes(const tc_omp_facts *f, const tc_stage *st) {
   return (int64_t)least;
 }
 
-/* A reduction along the vector axis keeps several vectors of partial results, one chain of dependent
- * operations each.  Of bytes they are twice as many: hardware prefetchers follow a row that is read by two lines at a time far
- * ahead, one that is read by single lines hardly. */
+/* A reduction along the vector axis keeps several vectors of partial results, one chain of
+ * dependent operations each.  Of bytes they are twice as many: hardware prefetchers follow a row
+ * that is read by two lines at a time far ahead, one that is read by single lines hardly. */
 int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st) {
   if (!tc_omp_along(&c->f, st)) return 1;
   if (tc_omp_has_kind(st, TC_ACT_REDUCE) && !tc_omp_has_kind(st, TC_ACT_SCAN))
@@ -49,7 +49,8 @@ int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st) {
 
 bool tc_omp_has_f64_total(const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind == TC_ACT_REDUCE && (tc_print_sums_in_f64(&st->action[i]) || st->action[i].term.id))
+    if (st->action[i].kind == TC_ACT_REDUCE &&
+        (tc_print_sums_in_f64(&st->action[i]) || st->action[i].term.id))
       return true;
   return false;
 }

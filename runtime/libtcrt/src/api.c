@@ -1,5 +1,5 @@
-/* The public functions that are one op each.  What an argument means is said in graph/ops/api.def; here
- * C arguments are only handed on, ints and bools as int64_t. */
+/* The public functions that are one op each.  What an argument means is said in graph/ops/api.def;
+ * here C arguments are only handed on, ints and bools as int64_t. */
 #include "runtime/libtcrt/src/dispatch.h"
 
 typedef const tc_tensor *in;
@@ -163,7 +163,7 @@ RANDOM(tc_randn)
 RANDOM_LIKE(tc_rand_like)
 RANDOM_LIKE(tc_randn_like)
 
-/* ---- several results ---------------------------------------------------------------------------- */
+/* ---- several results ------------------------------------------------------------------------- */
 
 static tc_tensor **cleared(tc_tensor **result) {
   if (result) *result = NULL;

@@ -1,4 +1,5 @@
-/* autocast.c - scopes of TC_AUTOCAST.  What they do to operands is done in front of ops: dispatch.c. */
+/* autocast.c - scopes of TC_AUTOCAST.  What they do to operands is done in front of ops:
+ * dispatch.c. */
 #include "runtime/libtcrt/src/autocast.h"
 
 #include "graph/autocast.h"

@@ -1,5 +1,5 @@
-/* Dispatch: one row of graph/ops/api.def says what the C arguments of a public function mean, one row
- * of graph/ops/ops.def what the op infers and computes.  Nothing here knows a particular op. */
+/* Dispatch: one row of graph/ops/api.def says what the C arguments of a public function mean, one
+ * row of graph/ops/ops.def what the op infers and computes.  Nothing here knows a particular op. */
 #include "runtime/libtcrt/src/dispatch.h"
 #include "graph/autocast.h"
 #include "graph/ops/scalar.h"
@@ -242,7 +242,8 @@ static void push_seed(arguments *a, uint64_t v) {
   a->in[a->nin++] = &a->scalar[a->nscalar++];
 }
 
-/* The dtype that C scalars take: that of the first tensor; where there is none, the last attribute. */
+/* The dtype that C scalars take: that of the first tensor; where there is none, the last
+ * attribute. */
 static tc_dtype dtype_of_scalars(const arguments *a) {
   for (int i = 0; i < a->nin; i++)
     if (a->in[i] && (a->in[i] < a->scalar || a->in[i] >= a->scalar + MAX_SCALARS))
@@ -390,7 +391,8 @@ static tc_tensor *settle_and_run(arguments *a, tc_op op) {
   return settle_scalars(a, &op) ? run(a, op) : NULL;
 }
 
-/* Converts operands as the scope of TC_AUTOCAST wants them; the copies belong to the scope that is open. */
+/* Converts operands as the scope of TC_AUTOCAST wants them; the copies belong to the scope that is
+ * open. */
 static bool autocast(arguments *a, tc_op op, tc_dtype scope) {
   const tc_eager_call c = call_of(a, op); /* has the types from before, which decide */
   for (int i = 0; i < a->nin; i++) {

@@ -1,4 +1,5 @@
-/* Errors are values: a thread keeps the message of its first error until it is cleared, and counts. */
+/* Errors are values: a thread keeps the message of its first error until it is cleared, and
+ * counts. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,9 @@ __thread tc_generator tc_default_generator;
 
 tc_generator *tcrt_default_generator(void) { return &tc_default_generator; }
 
-/* The shuffle of Fisher and Yates, from the front on ("inside-out"; Knuth, The art of computer programming 2, 3.4.2).
- * The element that i is swapped with comes of 64 bits, block i of its stream: each as often, to i / 2^64. */
+/* The shuffle of Fisher and Yates, from the front on ("inside-out"; Knuth, The art of computer
+ * programming 2, 3.4.2).  The element that i is swapped with comes of 64 bits, block i of its
+ * stream: each as often, to i / 2^64. */
 tc_tensor *tc_randperm(int64_t n, uint64_t seed) {
   const tc_ints dims = TC_DIMS(n);
   tc_tensor *t =

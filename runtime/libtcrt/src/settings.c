@@ -1,4 +1,5 @@
-/* settings.c - reads TC_ISA, TC_LOGS, TC_FALLBACK and TC_ERRORS before any generated code registers. */
+/* settings.c - reads TC_ISA, TC_LOGS, TC_FALLBACK and TC_ERRORS before any generated code
+ * registers. */
 #include "internal.h"
 #include "settings.h"
 

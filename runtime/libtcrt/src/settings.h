@@ -7,7 +7,8 @@
 enum { TC_LOG_GUARDS = 1, TC_LOG_FALLBACK = 2, TC_LOG_KERNELS = 4 };
 
 typedef enum {
-  TC_FALLBACK_NOTICE, /* one line on a function that falls back 3 times in a row; where nothing is set */
+  /* one line on a function that falls back 3 times in a row; where nothing is set */
+  TC_FALLBACK_NOTICE,
   TC_FALLBACK_DEFAULT,   /* a miss runs the body, silently */
   TC_FALLBACK_WARN,      /* one line per function and reason */
   TC_FALLBACK_MANDATORY, /* compiled code never runs */

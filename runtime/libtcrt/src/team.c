@@ -1,10 +1,10 @@
 /* team.c - teams of threads, by the OpenMP runtime that the process has.
  *
- * What GCC compiles with -fopenmp brings libgomp, what Clang compiles libomp.  A second one would start
- * threads of its own beside those of the first, and follow other settings.  So libtcrt is linked with
- * none: it looks for one when the first team is wanted, and opens one only where there is none yet.
- * All of them have GCC's entry points (GOMP_parallel, GOMP_barrier), which generated kernels and eager
- * operations are run through. */
+ * What GCC compiles with -fopenmp brings libgomp, what Clang compiles libomp.  A second one would
+ * start threads of its own beside those of the first, and follow other settings.  So libtcrt is
+ * linked with none: it looks for one when the first team is wanted, and opens one only where there
+ * is none yet.  All of them have GCC's entry points (GOMP_parallel, GOMP_barrier), which generated
+ * kernels and eager operations are run through. */
 #define _GNU_SOURCE /* RTLD_DEFAULT, dl_iterate_phdr */
 #include <dlfcn.h>
 #include <limits.h>

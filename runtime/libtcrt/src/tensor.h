@@ -32,7 +32,8 @@ void tc_update_contiguous(tc_tensor *t);
 int64_t tc_count(int rank, const int64_t *dim, size_t element);
 /* Can two elements of t have one address? */
 bool tc_self_overlaps(const tc_tensor *t);
-/* Is it a dtype and a shape that fits in memory?  Sets an error in the name of `function` if not. */
+/* Is it a dtype and a shape that fits in memory?  Sets an error in the name of `function` if
+ * not. */
 bool tc_check_dims(const char *function, tc_dtype dtype, const tc_ints *dims);
 /* Do the farthest elements lie within the address space?  Strides in elements. */
 bool tc_reachable(size_t element, int rank, const int64_t *dim, const int64_t *stride);
@@ -55,7 +56,8 @@ tc_shape_text tc_describe(const tc_tensor *x);
 /* scope.c: t enters the current scope (if one is open); t leaves the one it is in. */
 void tc_scope_add(tc_tensor *t);
 void tc_scope_remove(tc_tensor *t);
-/* Calls `each` for the tensors of all open scopes of this thread over this memory; returns how many. */
+/* Calls `each` for the tensors of all open scopes of this thread over this memory; returns how
+ * many. */
 int tc_scope_over(const struct tc_storage *s, void (*each)(tc_tensor *t, void *arg), void *arg);
 
 static inline int64_t tc_elements(const tc_tensor *t) {

@@ -152,7 +152,9 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     snprintf(out, n, "operand %d is memory whose layout is none of a tensor", nth);
     return;
   case TC_MISS_GRAD:
-    if (w) snprintf(out, n, "operand %d is no leaf that requires gradients, or they are not recorded", nth);
+    if (w)
+      snprintf(out, n, "operand %d is no leaf that requires gradients, or they are not recorded",
+               nth);
     else snprintf(out, n, "gradients are being recorded");
     return;
   case TC_MISS_AUTOCAST:
@@ -203,8 +205,8 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
   else snprintf(out, n, "%s", text[why] ? text[why] : "see TC_LOGS=guards");
 }
 
-/* Is this the third fallback without a hit between, for the first time?  The hits are those that are
- * counted anyway. */
+/* Is this the third fallback without a hit between, for the first time?  The hits are those that
+ * are counted anyway. */
 static bool third_in_a_row(tcrt_function *f) {
   enum { MANY = 3, TOLD = 1 << 30 };
   uint64_t hits = __atomic_load_n(&f->hits, __ATOMIC_RELAXED);

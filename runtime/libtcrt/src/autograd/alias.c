@@ -1,9 +1,11 @@
-/* alias.c - what is written through one tensor, on the tape, is the history of all that share the memory.
+/* alias.c - what is written through one tensor, on the tape, is the history of all that share the
+ * memory.
  *
- * The memory keeps its recorded writes: where they went, and which value.  A tensor that is used after one becomes
+ * The memory keeps its recorded writes: where they went, and which value.  A tensor that is used
+ * after one becomes
  *   where(mask, written[index], what it was)
- * of those of its elements that were written, without `where` if all were; the next use finds that value.  The
- * writes are forgotten with the last tensor over the memory. */
+ * of those of its elements that were written, without `where` if all were; the next use finds that
+ * value.  The writes are forgotten with the last tensor over the memory. */
 #include "runtime/libtcrt/src/autograd/tape.h"
 
 #include <stdlib.h>
@@ -16,7 +18,7 @@ typedef struct tape_write {
   tape_value *value; /* without memory, or the memory would hold itself; NULL: a constant */
 } tape_write;
 
-/* ---- the list ---------------------------------------------------------------------------------- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 static void forget_all(tc_storage *s) {
   tape_write *w = s->written;
@@ -53,7 +55,7 @@ bool tc_tape_note(const tc_tensor *x, const tape_value *v) {
   return !v || w->value;
 }
 
-/* ---- which elements ------------------------------------------------------------------------------ */
+/* ---- which elements -------------------------------------------------------------------------- */
 
 typedef struct map {
   tc_tensor *mask, *index; /* of x's shape, bool; of its number of elements, i64 */
@@ -104,7 +106,7 @@ static bool compare(const tc_tensor *x, const tc_tensor *w, map *m) {
   return m->index != NULL;
 }
 
-/* ---- following ------------------------------------------------------------------------------------- */
+/* ---- following ------------------------------------------------------------------------------- */
 
 /* A constant operand where x is; takes t. */
 static tape_value *constant(tc_tensor *t, const tc_tensor *x) {
@@ -137,8 +139,8 @@ static tape_value *picked(const char *name, const tape_write *w, tape_value *ind
   return y;
 }
 
-/* x, which was `old`, after the write; takes old.  Nothing leads to `old` where all of it was written: no gradient
- * of 0 either, which times infinity is NaN. */
+/* x, which was `old`, after the write; takes old.  Nothing leads to `old` where all of it was
+ * written: no gradient of 0 either, which times infinity is NaN. */
 static tape_value *after(const char *name, const tape_write *w, const tc_tensor *x,
                          tape_value *old) {
   const tc_tensor shape = shape_of(x);
@@ -203,7 +205,7 @@ bool tc_tape_follow(const char *name, tc_tensor *x) {
   return v && (own || !moved);
 }
 
-/* ---- who follows ----------------------------------------------------------------------------------- */
+/* ---- who follows ----------------------------------------------------------------------------- */
 
 bool tc_tape_link_constant(tc_tensor *t) {
   tape_value *v = tc_tape_value(t, NULL, 0);

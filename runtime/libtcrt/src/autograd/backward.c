@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the question ------------------------------------------------------------------------------ */
+/* ---- the question ---------------------------------------------------------------------------- */
 
 /* what: a cotangent or a tangent, of y. */
 static bool check_direction(const char *name, const char *what, const tc_tensor *y,
@@ -49,7 +49,7 @@ static tc_tensor *seed(const tc_tensor *y, const tc_tensor *cotangent) {
                                               : tc_cast(cotangent, (tc_dtype)y->key.dtype);
 }
 
-/* ---- the pass ---------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static bool check_freed(const tape_plan *p) {
   const tape_op *op = p->freed;
@@ -77,8 +77,8 @@ static void release(tape_plan *p) {
   for (size_t k = 0; k < p->op.n; k++) tc_tape_release(p->op.at[k]);
 }
 
-/* Fills p->grad.  Recording is on where a tape of the gradients is asked for; derivatives have the dtypes that they
- * have, whatever TC_AUTOCAST the question stands in. */
+/* Fills p->grad.  Recording is on where a tape of the gradients is asked for; derivatives have the
+ * dtypes that they have, whatever TC_AUTOCAST the question stands in. */
 static bool run(tape_plan *p, const tc_tensor *y, const tc_tensor *cotangent, int flags) {
   const bool before = tc_set_grad_enabled(flags & TC_CREATE_GRAPH);
   const tc_dtype scope = tc_set_autocast(TC_DTYPE_COUNT);
@@ -89,7 +89,7 @@ static bool run(tape_plan *p, const tc_tensor *y, const tc_tensor *cotangent, in
   return ok;
 }
 
-/* ---- into leaves ------------------------------------------------------------------------------- */
+/* ---- into leaves ----------------------------------------------------------------------------- */
 
 /* Threads with tapes of their own may share leaves. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -152,7 +152,7 @@ bool tc_backward_with(const tc_tensor *y, const tc_tensor *cotangent, int flags)
   return !has_failed(cotangent) && backward("tc_backward_with", y, cotangent, flags);
 }
 
-/* ---- of named tensors -------------------------------------------------------------------------- */
+/* ---- of named tensors ------------------------------------------------------------------------ */
 
 static void clear(int n, tc_tensor **out) {
   for (int k = 0; out && k < n; k++) out[k] = NULL;
@@ -247,10 +247,10 @@ bool tc_grad_with(const tc_tensor *y, const tc_tensor *cotangent, int n, tc_tens
   return !has_failed(cotangent) && grad("tc_grad_with", y, cotangent, n, wrt.at, flags, out);
 }
 
-/* ---- forward mode ------------------------------------------------------------------------------ */
+/* ---- forward mode ---------------------------------------------------------------------------- */
 
-/* With u in place of a cotangent, the gradients are linear in u; the derivative with respect to u of their product
- * with the tangents is the forward one.  g: room for the gradients. */
+/* With u in place of a cotangent, the gradients are linear in u; the derivative with respect to u
+ * of their product with the tangents is the forward one.  g: room for the gradients. */
 static tc_tensor *transposed(const tc_tensor *y, int n, const tc_tensor *const *wrt,
                              const tc_tensor *const *tangent, tc_tensor **g) {
   const tc_tensor *u = tc_requires_grad_(tc_zeros_like(y), true), *sum = NULL;

@@ -1,13 +1,15 @@
-/* compiled.c - a compiled function as one op of the tape: it keeps what its backward part reads, and runs that.
+/* compiled.c - a compiled function as one op of the tape: it keeps what its backward part reads,
+ * and runs that.
  *
- * in[] of the op: the operands (values of the tape, or constants), then the results and what was saved, as constants of
- * their own: the results' values hold the op.  What nobody reads is a header without memory. */
+ * in[] of the op: the operands (values of the tape, or constants), then the results and what was
+ * saved, as constants of their own: the results' values hold the op.  What nobody reads is a header
+ * without memory. */
 #include "runtime/libtcrt/src/autograd/subgraph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- forward --------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 static tape_op *op_new(const tcrt_gradient *g, const tc_value *scalar, tc_device device) {
   const uint32_t n = g->operands + g->results + g->saved;
@@ -91,7 +93,7 @@ int tcrt_train(const tcrt_gradient *g, const tc_tensor *const *in, const tc_valu
   return done;
 }
 
-/* ---- backward -------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 typedef struct pass {
   tape_plan *plan;

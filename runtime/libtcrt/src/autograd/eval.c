@@ -1,6 +1,7 @@
-/* eval.c - nodes of a graph as operations of the eager library: those that are needed, in order of their ids,
- * each result freed behind its last reader.  What the tape has, but did not keep, is computed again for the first
- * gradient that reads it, so that no more of it lives than that gradient needs. */
+/* eval.c - nodes of a graph as operations of the eager library: those that are needed, in order of
+ * their ids, each result freed behind its last reader.  What the tape has, but did not keep, is
+ * computed again for the first gradient that reads it, so that no more of it lives than that
+ * gradient needs. */
 #include "runtime/libtcrt/src/autograd/subgraph.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static const tc_node *computes(const evaluation *e, const tc_node *n) {
   return n->op == OP_RESULT ? tc_graph_node(e->i->g, n->in[0]) : n;
 }
 
-/* ---- what is needed ------------------------------------------------------------------------------ */
+/* ---- what is needed -------------------------------------------------------------------------- */
 
 bool tc_subgraph_written(const tape_plan *p, const tape_op *op, const tc_tensor *x) {
   return tc_fail(
@@ -65,7 +66,7 @@ static bool count_reads(evaluation *e) {
   return true;
 }
 
-/* ---- an op --------------------------------------------------------------------------------------- */
+/* ---- an op ----------------------------------------------------------------------------------- */
 
 static const tc_tensor *value(const evaluation *e, uint32_t id) {
   const tape_known *k = known(e, id);
@@ -175,7 +176,7 @@ static bool run_all(evaluation *e, uint32_t n, const tc_ref *ref) {
   return true;
 }
 
-/* ---- what is handed out -------------------------------------------------------------------------- */
+/* ---- what is handed out ---------------------------------------------------------------------- */
 
 /* A contiguous tensor over memory of its own. */
 static tc_tensor *take(evaluation *e, uint32_t id) {

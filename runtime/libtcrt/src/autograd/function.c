@@ -1,7 +1,8 @@
-/* function.c - functions of tensors, which the program hands over: value and gradients; parts of a tape that are
- * computed again; all examples of a batch.
+/* function.c - functions of tensors, which the program hands over: value and gradients; parts of a
+ * tape that are computed again; all examples of a batch.
  *
- * A tape is a graph whose nodes can be computed: a value without memory is, when gradients need it (eval.c). */
+ * A tape is a graph whose nodes can be computed: a value without memory is, when gradients need it
+ * (eval.c). */
 #include "runtime/libtcrt/src/autograd/tape.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static tc_tensor *call(const char *name, tc_function *f, void *context, tc_tenso
   return y;
 }
 
-/* ---- value and gradients ----------------------------------------------------------------------- */
+/* ---- value and gradients --------------------------------------------------------------------- */
 
 static tc_tensor *value_and_grad(tc_function *f, void *context, int n, const tc_tensor *const *x,
                                  tc_tensor **leaf, tc_tensor **out) {
@@ -48,7 +49,7 @@ tc_tensor *tc_value_and_grad(tc_function *f, void *context, int n, tc_tensor_lis
   return y;
 }
 
-/* ---- computed again ---------------------------------------------------------------------------- */
+/* ---- computed again -------------------------------------------------------------------------- */
 
 typedef struct part {
   TC_VEC(tape_op *) op; /* to be looked at, the list is its own queue */
@@ -62,8 +63,8 @@ static bool is_given(const part *p, const tape_value *v) {
   return false;
 }
 
-/* May the memory of v, which op reads, go?  Not that of tensors of the program, of what is read after it was
- * written, and of what is read on another device or where it comes from one. */
+/* May the memory of v, which op reads, go?  Not that of tensors of the program, of what is read
+ * after it was written, and of what is read on another device or where it comes from one. */
 static bool may_go(const tape_op *op, tape_use use) {
   const tape_value *v = use.value;
   const tape_op *maker = v->maker;
@@ -105,7 +106,7 @@ tc_tensor *tc_checkpoint(tc_function *f, void *context, int n, tc_tensor_list x)
   return NULL;
 }
 
-/* ---- all examples of a batch ------------------------------------------------------------------- */
+/* ---- all examples of a batch ----------------------------------------------------------------- */
 
 typedef struct batch {
   tc_example_function *f;
@@ -198,7 +199,8 @@ bool tc_vmap(tc_example_function *f, void *context, int n, tc_tensor_list x, con
   batch b = {f, context, n, m, x.at, axes, 0, NULL, NULL, NULL};
   for (int j = 0; out && j < m; j++) out[j] = NULL;
   if (!check("tc_vmap", f != NULL, n, x.at)) return false;
-  if (m < 0 || (m && !out)) return tc_fail("tc_vmap: a list of %d results%s", m, m < 0 ? "" : " that is NULL");
+  if (m < 0 || (m && !out))
+    return tc_fail("tc_vmap: a list of %d results%s", m, m < 0 ? "" : " that is NULL");
   if (!batch_size(&b)) return false;
   const size_t count = (size_t)n + (size_t)m * ((size_t)b.size + 1);
   b.one = calloc(count + 1, sizeof *b.one);

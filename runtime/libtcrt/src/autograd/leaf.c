@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- leaves ------------------------------------------------------------------------------------ */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 
 static tc_tensor *make_leaf(tc_tensor *t) {
   if (!tc_is_float((tc_dtype)t->key.dtype))
@@ -45,7 +45,7 @@ tc_tensor *tc_detach(const tc_tensor *x) {
   return y;
 }
 
-/* ---- what is wanted of a value ------------------------------------------------------------------- */
+/* ---- what is wanted of a value --------------------------------------------------------------- */
 
 static tape_value *tracked(const char *name, const tc_tensor *t) {
   if (!tc_given(name, 1, t)) return NULL;
@@ -102,7 +102,7 @@ bool tc_zero_grad(int n, tc_tensor_list list) {
   return true;
 }
 
-/* ---- recording ----------------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 bool tc_is_grad_enabled(void) { return !tc_tape_off; }
 

@@ -8,7 +8,7 @@ static uint64_t hash_of(const void *p) {
   return tc_hash(&bits, sizeof bits, 0);
 }
 
-/* ---- gradients --------------------------------------------------------------------------------- */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 static bool is_grad(const void *owner, uint32_t id, const void *value) {
   return ((const tape_plan *)owner)->grad.at[id - 1].value == value;
@@ -52,7 +52,7 @@ bool tc_plan_add(tape_plan *p, tape_value *v, tc_tensor *g) {
   return e->sum != NULL;
 }
 
-/* ---- what y depends on ------------------------------------------------------------------------- */
+/* ---- what y depends on ----------------------------------------------------------------------- */
 
 static bool is_op(const void *owner, uint32_t id, const void *op) {
   return ((const tape_plan *)owner)->op.at[id - 1] == op;
@@ -94,7 +94,7 @@ static bool collect(tape_plan *p, tape_value *y) {
   return ok;
 }
 
-/* ---- what of it leads to wanted values ----------------------------------------------------------- */
+/* ---- what of it leads to wanted values ------------------------------------------------------- */
 
 static bool reindex(tape_plan *p) {
   tc_table_free(&p->op_index);
@@ -150,7 +150,7 @@ static bool prune(tape_plan *p) {
   return true;
 }
 
-/* ---- order --------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 typedef struct place {
   tape_op *op;
@@ -165,8 +165,8 @@ static int by_depth(const void *a, const void *b) {
   return depth ? depth : order(x->found, y->found);
 }
 
-/* The last level first, in it ops in front of those that are alone, and devices in front of the CPU, whose C scalars they
- * read. */
+/* The last level first, in it ops in front of those that are alone, and devices in front of the
+ * CPU, whose C scalars they read. */
 static int by_subgraph(const void *a, const void *b) {
   const place *x = a, *y = b;
   const int level = order(y->op->level, x->op->level);

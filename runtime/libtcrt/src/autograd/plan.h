@@ -22,8 +22,9 @@ typedef struct tape_plan {
   const tape_op *freed; /* what y depends on, but an earlier pass dropped; NULL: none */
 } tape_plan;
 
-/* plan->grad holds what the program names.  Fills the rest for the gradients of y.  Ops are in the order of
- * their subgraphs, and operands first inside of one.  false with an error; tc_plan_free in any case. */
+/* plan->grad holds what the program names.  Fills the rest for the gradients of y.  Ops are in the
+ * order of their subgraphs, and operands first inside of one.  false with an error; tc_plan_free in
+ * any case. */
 bool tc_plan_make(tape_plan *p, tape_value *y);
 void tc_plan_free(tape_plan *p);
 
@@ -35,8 +36,8 @@ bool tc_plan_add(tape_plan *p, tape_value *v, tc_tensor *g);
 /* Where in plan->op; UINT32_MAX: not. */
 uint32_t tc_plan_position(const tape_plan *p, const tape_op *op);
 
-/* A subgraph: ops on one device with no move or compiled function between them, which become one graph; or one of
- * those. */
+/* A subgraph: ops on one device with no move or compiled function between them, which become one
+ * graph; or one of those. */
 typedef struct tape_subgraph {
   uint32_t first, n;
 } tape_subgraph;

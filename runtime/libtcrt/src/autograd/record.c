@@ -14,7 +14,7 @@ bool tc_tape_records(const tc_tensor *x, const tc_tensor *y) {
   return !tc_tape_off && (x->autograd || (y && y->autograd));
 }
 
-/* ---- an op ------------------------------------------------------------------------------------- */
+/* ---- an op ----------------------------------------------------------------------------------- */
 
 static tape_op *op_new(const tc_eager_call *c, int nattr) {
   const size_t uses = (size_t)c->nin * sizeof(tape_use), attrs = (size_t)nattr * sizeof(tc_dim);
@@ -91,7 +91,7 @@ tape_value *tc_tape_node(tc_op op, const char *name, int nin, tape_value *const 
   return v;
 }
 
-/* ---- what is recorded -------------------------------------------------------------------------- */
+/* ---- what is recorded ------------------------------------------------------------------------ */
 
 /* Does a derivative pass from an operand to a result? */
 static bool matters(const tc_eager_call *c, const tc_tensor *out, int nfurther) {

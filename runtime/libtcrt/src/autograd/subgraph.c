@@ -1,7 +1,9 @@
-/* subgraph.c - a subgraph of the tape as a tc_graph (constant sizes), to which the engine appends gradients.
+/* subgraph.c - a subgraph of the tape as a tc_graph (constant sizes), to which the engine appends
+ * gradients.
  *
- * A value is one node for each version of its memory that was read: the op that made it, or an input; and where
- * it was then written without being recorded, that plus a constant, so that its derivative is that of the value. */
+ * A value is one node for each version of its memory that was read: the op that made it, or an
+ * input; and where it was then written without being recorded, that plus a constant, so that its
+ * derivative is that of the value. */
 #include "runtime/libtcrt/src/autograd/subgraph.h"
 
 #include <stdio.h>
@@ -25,7 +27,7 @@ typedef struct builder {
   TC_VEC(tape_value *) target; /* of wrt */
 } builder;
 
-/* ---- messages ---------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 const tape_op *tc_subgraph_op(const tape_graph *i, tc_loc loc) {
   return loc.raw ? i->plan->op.at[i->of.first + loc.raw - 1] : NULL;
@@ -53,7 +55,7 @@ static void report(void *self, tc_severity severity, tc_loc loc, const char *tex
 /* What failed in the graph has been reported, or there was no memory.  false. */
 static bool told(const tape_graph *i) { return i->told ? false : tc_tape_no_memory(); }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool same_entry(const void *owner, uint32_t id, const void *key) {
   const entry *e = &((const builder *)owner)->entry.at[id - 1], *k = key;
@@ -106,7 +108,7 @@ static bool set_known(tape_graph *i, tc_ref ref, const tc_tensor *at, uint32_t v
   return true;
 }
 
-/* ---- inputs come first ------------------------------------------------------------------------- */
+/* ---- inputs come first ----------------------------------------------------------------------- */
 
 static tc_ref input(builder *b, const char *name, const tc_tensor *x) {
   const tc_type type = tc_type_of(x);
@@ -156,7 +158,7 @@ static bool declare_cotangents(builder *b) {
   return true;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static tc_ref number(const builder *b, const tape_value *v, tc_loc loc) {
   const tc_dtype d = (tc_dtype)v->at.key.dtype;
@@ -210,7 +212,7 @@ static bool build_ops(builder *b) {
   return true;
 }
 
-/* ---- what is asked of the engine ---------------------------------------------------------------- */
+/* ---- what is asked of the engine ------------------------------------------------------------- */
 
 static bool add_target(builder *b, tape_value *v, tc_ref ref) {
   return ref.id && ((tc_push(&b->wrt, ref) && tc_push(&b->target, v)) || tc_tape_no_memory());
@@ -280,7 +282,7 @@ static bool differentiate(builder *b) {
   return ok;
 }
 
-/* ---- the pass ---------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static bool run(builder *b) {
   b->node = calloc(b->i->of.n, sizeof *b->node);

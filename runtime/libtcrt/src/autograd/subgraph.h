@@ -20,11 +20,12 @@ typedef struct tape_graph {
   TC_VEC(tape_known) known; /* by node; those behind the end are not known */
 } tape_graph;
 
-/* The tensors of nodes ref[0 .. n), each of its own, in the current scope, as operations on what is known; they
- * are recorded unless tc_tape_off.  false with an error, and no tensors. */
+/* The tensors of nodes ref[0 .. n), each of its own, in the current scope, as operations on what is
+ * known; they are recorded unless tc_tape_off.  false with an error, and no tensors. */
 bool tc_subgraph_evaluate(const tape_graph *i, uint32_t n, const tc_ref *ref, tc_tensor **out);
 
-/* Gradients of a compiled function: from those of its results to those of its operands (compiled.c). */
+/* Gradients of a compiled function: from those of its results to those of its operands
+ * (compiled.c). */
 bool tc_compiled_run(tape_plan *p, const tape_op *op);
 
 /* The gradient of op needs x, which was written since it was saved: false, with an error. */

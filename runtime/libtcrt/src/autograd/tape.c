@@ -9,7 +9,7 @@ bool tc_tape_no_memory(void) {
   return false;
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void hold_memory(tape_value *v, const tc_tensor *x) {
   if (x->storage) {
@@ -73,7 +73,7 @@ static tape_op *drop(tape_value *v) {
   return maker && last_reference(&maker->refs) ? maker : NULL;
 }
 
-/* ---- ops --------------------------------------------------------------------------------------- */
+/* ---- ops ------------------------------------------------------------------------------------- */
 
 /* A list in place of recursion: tapes are as long as the program likes. */
 static void free_ops(tape_op *dead) {
@@ -110,9 +110,10 @@ void tc_tape_release(tape_op *op) {
   for (int i = 0; i < n; i++) tc_tape_unref(op->in[i].value);
 }
 
-/* ---- links ------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
-/* Nobody can ask for the gradient any more.  It may itself be tracked, by a tape that leads here. */
+/* Nobody can ask for the gradient any more.  It may itself be tracked, by a tape that leads
+ * here. */
 static void lose(tape_value *v) {
   tc_tensor *grad = v->grad;
   v->grad = NULL;

@@ -1,6 +1,7 @@
 /* write.c - writes in place: the tensor gets another value, of the op that computed what it takes.
  *
- * Memory is shared by views, to which the history has to go as well (alias.c).  A leaf is not written. */
+ * Memory is shared by views, to which the history has to go as well (alias.c).  A leaf is not
+ * written. */
 #include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/dispatch.h"
 
@@ -23,7 +24,7 @@ static bool may_write(const char *name, tc_tensor *x) {
   return !why || tc_fail("%s: operand 1 %s", name, why);
 }
 
-/* ---- what x takes ------------------------------------------------------------------------------ */
+/* ---- what x takes ---------------------------------------------------------------------------- */
 
 static bool same_shape(const tc_tensor *a, const tc_tensor *b) {
   bool same = a->key.rank == b->key.rank;
@@ -52,8 +53,8 @@ static bool fits(const tc_tensor *x, const tc_tensor *y) {
   return same_shape(x, y) && x->key.dtype == y->key.dtype && tc_place(x) == tc_place(y);
 }
 
-/* Another value is in x's memory: v, which it then links to; NULL: a constant.  That is a link as well where others
- * share the memory, since what they write later has to be followed. */
+/* Another value is in x's memory: v, which it then links to; NULL: a constant.  That is a link as
+ * well where others share the memory, since what they write later has to be followed. */
 static bool replaced(tc_tensor *x, tape_value *v) {
   const bool shared = x->storage && tc_tape_headers(x->storage) > 1;
   tc_written(x);

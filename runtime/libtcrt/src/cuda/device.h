@@ -112,8 +112,8 @@ cu_result tc_cuda_strided(const tcrt_cuda_call *c, const tc_tensor *dst, const t
 /* Every element of dst = the low bytes of bits. */
 cu_result tc_cuda_fill(const tcrt_cuda_call *c, const tc_tensor *dst, uint64_t bits);
 
-/* The product on the stream at once; see tcrt_cuda_matmul.  With `ask` it only finds out whether it could, and
- * how many bytes of the library's workspace it would use. */
+/* The product on the stream at once; see tcrt_cuda_matmul.  With `ask` it only finds out whether it
+ * could, and how many bytes of the library's workspace it would use. */
 cu_result tc_cuda_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, cu_stream s,
                           size_t *ask);
 
@@ -127,7 +127,8 @@ typedef struct tc_cuda_kernel {
   bool waits; /* by itself for those in front of it */
 } tc_cuda_kernel;
 
-/* Adds a kernel (with nargs 8-byte arguments) or a product (with bytes of workspace) to what tcrt_cuda_record collects. */
+/* Adds a kernel (with nargs 8-byte arguments) or a product (with bytes of workspace) to what
+ * tcrt_cuda_record collects. */
 cu_result tc_cuda_record_kernel(const tcrt_cuda_call *c, const tc_cuda_kernel *k,
                                 void *const *args);
 cu_result tc_cuda_record_product(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm,

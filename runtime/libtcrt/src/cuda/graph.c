@@ -2,9 +2,9 @@
  *
  * The launches of a kernel run one after the other, the first behind those of the kernels that the
  * program says; so kernels that need nothing of one another run side by side.  A kernel may have no
- * launches (of an empty array, of a gradient that nobody asked for): what waits for it waits for those
- * that it waits for.  A product is a child graph, captured from the library; those that use the
- * library's workspace, which they share, run one after the other. */
+ * launches (of an empty array, of a gradient that nobody asked for): what waits for it waits for
+ * those that it waits for.  A product is a child graph, captured from the library; those that use
+ * the library's workspace, which they share, run one after the other. */
 #include "runtime/libtcrt/src/cuda/record.h"
 
 #include <stdlib.h>
@@ -95,8 +95,8 @@ static void look_behind(builder *b, uint32_t at, uint32_t *n) {
     for (uint32_t k = 0; k < x->nafter; k++) look_at(b, x->after[k] + 1, n);
 }
 
-/* The last items of the groups that a group waits for; those of an empty one are those that it waits
- * for. */
+/* The last items of the groups that a group waits for; those of an empty one are those that it
+ * waits for. */
 static void wait_for_groups(builder *b, uint32_t at) {
   const list *l = &b->g->made;
   uint32_t n = 0;

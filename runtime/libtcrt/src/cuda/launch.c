@@ -40,8 +40,8 @@ static int launch(const tcrt_cuda_call *c, tc_cuda_kernel k, void *const *args) 
   return tc_cuda_start(d, &k, args, (cu_stream)c->stream);
 }
 
-static int follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function, tc_cuda_kernel k,
-                  void *const *args) {
+static int follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
+                  tc_cuda_kernel k, void *const *args) {
   tc_cuda_device *d = c->state;
   if (k.grid_x == 0) return CU_SUCCESS;
   cu_result r = tc_cuda_function(d, image, function, k.shared, &k.function);
@@ -57,8 +57,8 @@ int tcrt_cuda_follow(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned f
   return follow(c, image, function, k, args);
 }
 
-int tcrt_cuda_follow_table(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function, unsigned grid,
-                           unsigned block, const uint64_t word[TCRT_CUDA_WORDS]) {
+int tcrt_cuda_follow_table(const tcrt_cuda_call *c, tcrt_cuda_image *image, unsigned function,
+                           unsigned grid, unsigned block, const uint64_t word[TCRT_CUDA_WORDS]) {
   const tc_cuda_kernel k = {
       .grid_x = grid, .grid_y = 1, .block = block, .nargs = TCRT_CUDA_WORDS, .table = true};
   void *const args[] = {(void *)(uintptr_t)word};

@@ -174,8 +174,8 @@ static int make_desc(plan *p) {
 }
 
 /* A row-major [rows,cols] matrix as stored is a column-major [cols,rows] one. */
-static int make_layout(lt_layout *l, const problem *p, uint8_t dtype, int64_t rows, int64_t cols, int64_t ld,
-                       int64_t step) {
+static int make_layout(lt_layout *l, const problem *p, uint8_t dtype, int64_t rows, int64_t cols,
+                       int64_t ld, int64_t step) {
   int32_t batches = (int32_t)p->batch;
   int failed = lt.layout_create(l, library_type(dtype), (uint64_t)cols, (uint64_t)rows, ld);
   if (failed) *l = NULL;

@@ -13,8 +13,8 @@ typedef struct item {
   uint32_t word; /* index of a kernel's first argument */
 } item;
 
-/* Items that run one after the other, behind other groups: kernels 0, 1, ... of the call are groups 1, 2,
- * ...; group 0 is what was queued in front of them. */
+/* Items that run one after the other, behind other groups: kernels 0, 1, ... of the call are groups
+ * 1, 2, ...; group 0 is what was queued in front of them. */
 typedef struct group {
   uint32_t first;        /* item; the group ends where the next one begins */
   uint32_t nafter;       /* AFTER_ALL: behind all in front */

@@ -1,11 +1,12 @@
 /* Copies between any two layouts, and fills.
  *
  * The kernels are PTX written by hand, so that libtcrt needs no compiler for devices: one per
- * element size, compiled by the driver when first used.  A thread takes EACH elements one grid apart, all of them
- * on their way at once.  An index in row-major order is taken apart from the innermost axis outwards; n divides it
- * by the product with 2^(31+l) / n, l = ceil(log2 n), exact below 2^31 (Granlund and Montgomery, Division by
- * invariant integers using multiplication, 1994).  Axes that step alike are merged beforehand, so there are few, and
- * neighbours in both layouts are copied as larger elements where addresses and steps allow it. */
+ * element size, compiled by the driver when first used.  A thread takes EACH elements one grid
+ * apart, all of them on their way at once.  An index in row-major order is taken apart from the
+ * innermost axis outwards; n divides it by the product with 2^(31+l) / n, l = ceil(log2 n), exact
+ * below 2^31 (Granlund and Montgomery, Division by invariant integers using multiplication, 1994).
+ * Axes that step alike are merged beforehand, so there are few, and neighbours in both layouts are
+ * copied as larger elements where addresses and steps allow it. */
 #include "runtime/libtcrt/src/cuda/strided.h"
 
 #include <stdarg.h>

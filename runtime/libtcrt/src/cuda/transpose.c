@@ -1,4 +1,5 @@
-/* transpose.c - copies whose source and destination run along different axes, through tiles on chip.
+/* transpose.c - copies whose source and destination run along different axes, through tiles on
+ * chip.
  *
  * The destination is contiguous along axis x, the source along axis y.  A block of 256 threads
  * takes tiles of 64 x 64: it reads them along y, sixteen elements per thread at once, and writes

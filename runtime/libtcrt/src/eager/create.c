@@ -29,7 +29,8 @@ static void count_up(const void *p, int64_t begin, int64_t end) {
     int64_t n = end - start < TC_BLOCK ? end - start : TC_BLOCK;
     double v[TC_BLOCK];
     for (int64_t i = 0; i < n; i++) {
-      double moved = (double)(start + i) * r->step; /* a statement of its own: rounds before the sum */
+      /* a statement of its own: rounds before the sum */
+      double moved = (double)(start + i) * r->step;
       v[i] = r->first + moved;
     }
     write_wrapped(&r->y, start, n, v);

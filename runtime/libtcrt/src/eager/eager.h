@@ -19,21 +19,21 @@ typedef struct tc_eager_call {
   const char *string;
   tc_device device; /* of the operands, or where a result without operands is made */
   tc_tensor **const *further; /* where results beside the first go; NULL: not wanted */
-  tc_tensor
-      *out; /* contiguous, to be filled; a view op gets a header and supplies strides and memory */
+  /* contiguous, to be filled; a view op gets a header and supplies strides and memory */
+  tc_tensor *out;
 } tc_eager_call;
 
-/* false after tc_fail; out and what went to `further` is then dropped.  Ops with several results make out
- * themselves. */
+/* false after tc_fail; out and what went to `further` is then dropped.  Ops with several results
+ * make out themselves. */
 typedef bool tc_eager_fn(tc_eager_call *c);
 
 /* Infers the result, allocates it, runs the op's function. NULL with an error. */
 tc_tensor *tc_eager_run(tc_eager_call *c, int nattr);
-/* An elementwise op without attributes in the name of another function: into x, converted to its dtype;
- * operands that overlap x's memory are x. */
+/* An elementwise op without attributes in the name of another function: into x, converted to its
+ * dtype; operands that overlap x's memory are x. */
 bool tc_eager_update(const char *name, tc_op op, int nin, const tc_tensor *const *in, tc_tensor *x);
-/* The same for any operands that broadcast to x; masks keep their dtype, others are converted to that of
- * x first. */
+/* The same for any operands that broadcast to x; masks keep their dtype, others are converted to
+ * that of x first. */
 bool tc_update(const char *name, tc_op op, int nin, const tc_tensor *const *in, tc_tensor *x);
 /* Another op with one result, on the same operands and with attributes of its own. */
 tc_tensor *tc_eager_part(const tc_eager_call *c, tc_op op, int nattr, const tc_dim *attr);

@@ -30,8 +30,8 @@ static inline uint32_t tc_narrow_bits(uint64_t magnitude, int m, int bias) {
   return (uint32_t)(exponent < 1 ? kept : kept + ((uint64_t)(exponent - 1) << m));
 }
 
-/* Where v and the result are normal numbers, or the result is the infinity behind the largest, the fields of v are
- * rounded as one number, whose carry goes into the exponent. */
+/* Where v and the result are normal numbers, or the result is the infinity behind the largest, the
+ * fields of v are rounded as one number, whose carry goes into the exponent. */
 static inline uint16_t tc_narrow(double v, int m, int bias, uint32_t infinity, uint32_t nan) {
   uint64_t u = tc_double_bits(v), magnitude = u & ~(1ull << 63);
   uint32_t sign = (uint32_t)(u >> 48) & 0x8000u, r = infinity;

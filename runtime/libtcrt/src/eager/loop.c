@@ -1,5 +1,5 @@
-/* Loops of eager operations, by a team of threads where that pays.  Every thread takes one range; ranges
- * are cut by sizes and the number of threads alone, and no result depends on them. */
+/* Loops of eager operations, by a team of threads where that pays.  Every thread takes one range;
+ * ranges are cut by sizes and the number of threads alone, and no result depends on them. */
 #include "runtime/libtcrt/src/eager/eager.h"
 
 enum { TC_PARALLEL = 1 << 15 }; /* elements from which threads pay */

@@ -25,7 +25,8 @@ static double at(const tc_rows *x, tc_dtype dtype, int64_t row, int64_t i) {
   return v;
 }
 
-/* log sum exp(x) - x[target]; in this order, next to a large maximum the logarithm would be lost. */
+/* log sum exp(x) - x[target]; in this order, next to a large maximum the logarithm would be
+ * lost. */
 static double cross_entropy(const tc_rows *x, tc_dtype dtype, int64_t row, double target) {
   double max = tc_row_extremum(x, dtype, row, TC_LARGEST);
   return (max - target) + log(tc_row_exp_sum(x, dtype, row, max));

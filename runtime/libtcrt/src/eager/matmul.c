@@ -115,12 +115,14 @@ static void load(const product *p, const tc_tensor *t, int64_t at, int64_t strid
   else tc_seq_read_as_i(&s, p->dtype, 0, n, &v->i);
 }
 
-/* What lies behind the last lane repeats it, so that no sum is made that the result does not have. */
+/* What lies behind the last lane repeats it, so that no sum is made that the result does not
+ * have. */
 static void repeat_last(word *line, int64_t n) {
   for (int64_t j = n; j < rounded_up(n); j++) line[j] = line[n - 1];
 }
 
-/* Element (lane, k) of an operand, where lanes are rows of A or columns of B; at most LINE of each. */
+/* Element (lane, k) of an operand, where lanes are rows of A or columns of B; at most LINE of
+ * each. */
 static void fill(const product *p, const tc_tensor *t, int64_t at, int64_t lane_stride,
                  int64_t k_stride, int64_t lane_count, int64_t depth, strip *to) {
   const int64_t end = rounded_up(lane_count);

@@ -1,7 +1,8 @@
 /* order.c - positions of elements in the order of their values, and sorting by them.
  *
- * Values compare by a key: an unsigned number that ascends with them.  A row is read once, and a heap keeps the first k
- * of what was read, the last of these at its root; equal keys are in the order of their positions, so the order is total. */
+ * Values compare by a key: an unsigned number that ascends with them.  A row is read once, and a
+ * heap keeps the first k of what was read, the last of these at its root; equal keys are in the
+ * order of their positions, so the order is total. */
 #include "runtime/libtcrt/src/eager/eager.h"
 
 #include <string.h>
@@ -22,7 +23,9 @@ static uint64_t key_of_f(double v) {
 
 static uint64_t key_of_i(int64_t v) { return (uint64_t)v ^ UINT64_C(1) << 63; }
 
-static bool precedes(entry a, entry b) { return a.key != b.key ? a.key < b.key : a.position < b.position; }
+static bool precedes(entry a, entry b) {
+  return a.key != b.key ? a.key < b.key : a.position < b.position;
+}
 
 /* Puts e in the place of heap[at] of n, which no child may follow. */
 static void sink(entry *heap, int64_t n, int64_t at, entry e) {
@@ -96,8 +99,8 @@ bool tc_eager_order(tc_eager_call *c) {
   const tc_tensor *x = c->in[0];
   if (c->device != TC_CPU) return order_on_host(c);
   const uint32_t mask = x->key.rank ? 1u << tc_arg_axis(c, 1, x->key.rank) : 0;
-  rows_to_order s = {tc_rows_of(x, mask), tc_rows_of(c->out, mask), tc_is_float((tc_dtype)x->key.dtype),
-                     tc_arg(c, 2) ? UINT64_MAX : 0, NULL};
+  rows_to_order s = {tc_rows_of(x, mask), tc_rows_of(c->out, mask),
+                     tc_is_float((tc_dtype)x->key.dtype), tc_arg(c, 2) ? UINT64_MAX : 0, NULL};
   if (!tc_elements(c->out)) return true;
   tc_storage *memory = tc_storage_new((size_t)tc_elements(c->out) * sizeof(entry));
   if (!memory) return false;
@@ -140,7 +143,9 @@ static bool sorted(tc_eager_call *c, int64_t k, int64_t axis, int64_t descending
   return c->out;
 }
 
-bool tc_eager_sort(tc_eager_call *c) { return sorted(c, size_along(c, 0), tc_arg(c, 0), tc_arg(c, 1)); }
+bool tc_eager_sort(tc_eager_call *c) {
+  return sorted(c, size_along(c, 0), tc_arg(c, 0), tc_arg(c, 1));
+}
 
 bool tc_eager_topk(tc_eager_call *c) { return sorted(c, tc_arg(c, 0), tc_arg(c, 1), tc_arg(c, 2)); }
 

@@ -11,7 +11,8 @@
  * through Box-Muller in double with u1 in (0,1] and u2 in [0,1):
  *   z_even = sqrt(-2 ln u1) cos(2 pi u2)      z_odd = sqrt(-2 ln u1) sin(2 pi u2)
  * An f32 normal is (float)z; f16 and bf16 normals are that float rounded to nearest.
- * Uniforms, normals and permutations (random.c) use streams of their own, so equal seeds do not make them dependent.
+ * Uniforms, normals and permutations (random.c) use streams of their own, so equal seeds do not
+ * make them dependent.
  *
  * Generated code has its own copy of these definitions and must give the same numbers: uniforms bit
  * for bit, normals within the tolerance of the dtype. */

@@ -270,7 +270,7 @@ bool tc_eager_arg(tc_eager_call *c) {
   return true;
 }
 
-/* ---- scans ------------------------------------------------------------------------------------- */
+/* ---- scans ----------------------------------------------------------------------------------- */
 
 typedef struct scan {
   tc_rows from, to;
@@ -322,7 +322,9 @@ static scan scan_of(tc_eager_call *c) {
   const tc_tensor *x = c->in[0];
   const uint32_t mask = 1u << tc_arg_axis(c, 0, x->key.rank);
   const tc_dtype d = (tc_dtype)x->key.dtype;
-  return (scan){tc_rows_of(x, mask), tc_rows_of(c->out, mask), {combined_by(c->op), d, tc_is_float(d)},
+  return (scan){tc_rows_of(x, mask),
+                tc_rows_of(c->out, mask),
+                {combined_by(c->op), d, tc_is_float(d)},
                 c->op == OP_RUNNING_ARGMAX};
 }
 
@@ -342,7 +344,8 @@ static void positions_f(const scan *s, int64_t row) {
     tc_seq_read_f(&x->seq, row * x->inner + at, n, v);
     for (int64_t i = 0; i < n; i++) {
       const bool good = s->largest ? v[i] >= best : v[i] <= best;
-      if (at + i == 0 || v[i] != v[i] || good) best = v[i], index = at + i; /* none is as good as NaN */
+      /* none is as good as NaN */
+      if (at + i == 0 || v[i] != v[i] || good) best = v[i], index = at + i;
       to[i] = index;
     }
     tc_seq_write_i(&s->to.seq, row * x->inner + at, n, to);

@@ -1,4 +1,5 @@
-/* rows.h - what several ops ask about a row, in double.  Sums are inline: the loops take the function in. */
+/* rows.h - what several ops ask about a row, in double.  Sums are inline: the loops take the
+ * function in. */
 #ifndef TC_EAGER_ROWS_H
 #define TC_EAGER_ROWS_H
 

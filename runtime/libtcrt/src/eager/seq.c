@@ -283,8 +283,8 @@ static void pack(const tc_tensor *x, void *dst) {
   if (tc_elements(x) != 0 && !pack_tiled(x, dst)) tc_assign(&to, x);
 }
 
-/* Compiled functions keep the flags of their callers, which OpenMP runtimes clear at the end of a team
- * of one thread. */
+/* Compiled functions keep the flags of their callers, which OpenMP runtimes clear at the end of a
+ * team of one thread. */
 void tcrt_pack(const struct tc_tensor *x, void *dst) {
   fexcept_t flags;
   fegetexceptflag(&flags, FE_ALL_EXCEPT);

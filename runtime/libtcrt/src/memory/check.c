@@ -1,10 +1,10 @@
 /* check.c - see check.h.
  *
- * A header stands behind a record of where it was made and freed.  Records of live headers form a list,
- * which is what was never freed when the program ends; those of freed headers, and freed blocks, form
- * queues.  A block in its queue is filled with FILL: a number that is none of the program's (f32: -1.3e8,
- * i32: -857.7e6), and whoever writes there is found when its time is over.  One lock for everything:
- * this is for finding mistakes. */
+ * A header stands behind a record of where it was made and freed.  Records of live headers form a
+ * list, which is what was never freed when the program ends; those of freed headers, and freed
+ * blocks, form queues.  A block in its queue is filled with FILL: a number that is none of the
+ * program's (f32: -1.3e8, i32: -857.7e6), and whoever writes there is found when its time is over.
+ * One lock for everything: this is for finding mistakes. */
 #include "runtime/libtcrt/src/memory/check.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* check.h - TC_CHECK=1: freed headers and blocks wait before they are used again, what is wrong is said on
- * stderr with the places, and what was never freed is listed when the program ends. */
+/* check.h - TC_CHECK=1: freed headers and blocks wait before they are used again, what is wrong is
+ * said on stderr with the places, and what was never freed is listed when the program ends. */
 #ifndef TC_CHECK_H
 #define TC_CHECK_H
 
@@ -21,8 +21,8 @@ void tc_check_header_free(tc_tensor *t);
 /* Says that a function was given a freed header, and where that was made and freed. */
 void tc_check_refused(const char *function, int number, const tc_tensor *freed);
 
-/* Fills a freed block from `data` to its end and keeps it.  Returns the block whose time is over, or
- * NULL; it was looked at for writes. */
+/* Fills a freed block from `data` to its end and keeps it.  Returns the block whose time is over,
+ * or NULL; it was looked at for writes. */
 tc_storage *tc_check_block_free(tc_storage *s, void *data);
 
 #endif

@@ -1,6 +1,6 @@
-/* poison.h - memory that the cache holds belongs to nobody: AddressSanitizer and memcheck are told, where the
- * process runs under one of them, so that they report whoever touches it.  libtcrt itself need not
- * be built for either. */
+/* poison.h - memory that the cache holds belongs to nobody: AddressSanitizer and memcheck are told,
+ * where the process runs under one of them, so that they report whoever touches it.  libtcrt itself
+ * need not be built for either. */
 #ifndef TC_POISON_H
 #define TC_POISON_H
 

@@ -66,8 +66,8 @@ static void move(tc_tensor *t, tc_scope *to) {
   add(t, to);
 }
 
-/* A tensor of an outer scope outlives this one already.  What the statements of a body keep inside of
- * a TC_SCOPE of theirs is the body's; whoever else keeps a tensor may do so for good. */
+/* A tensor of an outer scope outlives this one already.  What the statements of a body keep inside
+ * of a TC_SCOPE of theirs is the body's; whoever else keeps a tensor may do so for good. */
 tc_tensor *tc_keep(tc_tensor *t) {
   if (!t || !tc_given("tc_keep", 1, t)) return NULL;
   tc_scope *here = opened(current);

@@ -3,9 +3,9 @@
  * Sizes are rounded up to classes, four per power of two, so that a freed block serves the next
  * result of about its size.  Each thread keeps a few small blocks and tensor headers for itself,
  * which need no lock; everything else goes to one list per class under a mutex, and when the cap is
- * passed the oldest blocks go back to the system.  A cap of 0, and TC_CHECK, keep nothing, and blocks
- * are as long as what they hold.  Counters live with their thread, each written by its thread only,
- * and are summed when asked for. */
+ * passed the oldest blocks go back to the system.  A cap of 0, and TC_CHECK, keep nothing, and
+ * blocks are as long as what they hold.  Counters live with their thread, each written by its
+ * thread only, and are summed when asked for. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -258,8 +258,8 @@ static tc_storage *take_cached(local_cache *l, int c) {
   return s;
 }
 
-/* Rows that are read together run best where they begin at the same place within a page: measured on a
- * Zen 4, where rows of 16 KiB and weights that began elsewhere took 15 % longer. */
+/* Rows that are read together run best where they begin at the same place within a page: measured
+ * on a Zen 4, where rows of 16 KiB and weights that began elsewhere took 15 % longer. */
 static size_t alignment_of(size_t bytes) {
   return bytes >= HUGE_BYTES ? HUGE_PAGE : bytes >= PAGE_BYTES ? PAGE : ALIGN;
 }
@@ -372,7 +372,8 @@ static tc_tensor *revive(tc_tensor *t) {
   return t;
 }
 
-/* The headers of a thread become everybody's.  They stay headers, so that a freed one can be told. */
+/* The headers of a thread become everybody's.  They stay headers, so that a freed one can be
+ * told. */
 static void give_headers(local_cache *l) {
   if (!l->header) return;
   tc_tensor *last = l->header;

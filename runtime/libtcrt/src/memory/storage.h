@@ -20,11 +20,12 @@ typedef struct tc_storage {
   const char *file; /* check.h: where it was freed, and what is filled from there to the end */
   int line;
   const void *waits;
-  /* For gradients (autograd/tape.h): writes in place so far; how many there were with the last one that was
-   * recorded; references of tapes among refs; leaves over this memory. */
+  /* For gradients (autograd/tape.h): writes in place so far; how many there were with the last one
+   * that was recorded; references of tapes among refs; leaves over this memory. */
   _Atomic uint32_t version, recorded;
   _Atomic int32_t saved, leaves;
-  struct tape_write *written; /* recorded writes that other tensors over this memory have to follow */
+  /* recorded writes that other tensors over this memory have to follow */
+  struct tape_write *written;
 } tc_storage;
 
 /* Memory for `bytes` of data, 64-byte aligned, contents undefined, one reference.  NULL with an
@@ -32,7 +33,8 @@ typedef struct tc_storage {
 tc_storage *tc_storage_new(size_t bytes);
 /* A storage of memory that `release` gives back. NULL with an error. */
 tc_storage *tc_storage_foreign(void *data, void (*release)(void *), void *context);
-/* Likewise, with room for a description of `bytes` bytes: `context` points to it, `data` is NULL. */
+/* Likewise, with room for a description of `bytes` bytes: `context` points to it, `data` is
+ * NULL. */
 tc_storage *tc_storage_described(void (*release)(void *), size_t bytes);
 static inline tc_storage *tc_storage_ref(tc_storage *s) {
   atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
