@@ -76,7 +76,7 @@ static const char wide_attention[] = "%1 = param bf16[R,192] \"q\"\n%2 = param b
                                      "%3 = param bf16[C,144] \"v\"\n%4 = permute %2 axes=[1,0]\n%5 = matmul %1 %4\n"
                                      "%6 = softmax %5 axis=1\n%7 = matmul %6 %3\nret %7\n";
 /* Attention with a mask of places and its gradients, of which those of keys and values are one kernel; widths of which sums take
- * few registers, and most, and of which a block has a part of the columns. */
+ * few registers, and most, and of which four warps have a part of the columns. */
 #define TRAINED(q, t, wide, d) \
   "%1 = param " t "[R," d "] \"" q "\"\n%2 = param " t "[C," d "] \"k\"\n%3 = param " t "[C," d "] \"v\"\n%4 = param " t "[R," d "] \"g\"\n" \
   "%5 = permute %2 axes=[1,0]\n%6 = matmul %1 %5\n%7 = const weak " t " 0.125\n%8 = mul %6 %7\n"                           \

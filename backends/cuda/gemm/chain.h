@@ -33,6 +33,7 @@ typedef struct tc_cuda_chain_layout {
   const char *scores, *key, *row;         /* how many scores; of score i: its key behind key0, and the h of its row */
   const char *sums, *column, *row_of_sum; /* how many sums; of sum i: its column, and the h of its row */
   int threads;                            /* neighbours that have the same rows */
+  const char *first;                      /* which of all that have the same rows store what is reduced; NULL: all do */
   bool columns;                           /* values of keys are in shared memory */
 } tc_cuda_chain_layout;
 

@@ -8,23 +8,24 @@
  * tile become A where they are, for what a thread holds of a product it holds of an operand, too; sums so far are rescaled
  * where their row's accumulator 0 changed.
  *
- * D and E, what inner products sum over, and N, a block's columns, which may be a part of all, are numbers in each function.  Where sizes are known at
- * run time only, there are functions for some widths, and the launcher takes the narrowest that suit; what is wider than all
- * is the matter of chain_simt.c. */
+ * D and E, what inner products sum over, and N, the columns, are numbers in each function.  Where a thread has no registers for
+ * sums of all columns, groups of four warps have the same rows, compute the same scores, and have PART of the columns each.
+ * Where sizes are known at run time only, there are functions for some widths, and the launcher takes the narrowest that
+ * suit; what is wider than all is the matter of chain_simt.c. */
 #include "backends/cuda/gemm/chain.h"
 
 #include <stdio.h>
 
-enum { KEYS = 64, PANEL = 64, GROUP = 128, UNIT = 1024 };
+enum { KEYS = 64, PANEL = 64, UNIT = 1024, FEW = 64, MANY = 128 /* rows of a block */ };
 enum { REGISTERS = 65536, SHARED = 227 * 1024 }; /* of a multiprocessor, of Hopper's */
 enum { MOST_REGISTERS = 224 };                   /* of a thread that sums, scores and A may take: a few spill, if any */
 enum { LEAST_SHARED = 99 * 1024 };               /* of a block, of all that have tensor cores for halves */
 
 /* ---- widths ---------------------------------------------------------------------------------- */
 
-/* Of a function, in whole panels; e: 0 where there is no second inner product. */
+/* Of a function, in whole panels; e: 0 where there is no second inner product; part: columns of a group of four warps. */
 typedef struct widths {
-  int d, e, n;
+  int d, e, n, part;
 } widths;
 
 static int up(int64_t n) { return (int)((n + PANEL - 1) / PANEL * PANEL); }
@@ -43,9 +44,8 @@ static int registers_of(const tc_mm_loop *mm, int n, int keys) {
   return n / 2 * outers + keys * (2 * mm->inner.n + outers) / 4;
 }
 
-/* All columns, or the largest equal part of them that a thread has registers for: a block of each part computes the same
- * scores then. */
-static int columns_of(const tc_mm_loop *mm, int n) {
+/* All columns, or the largest equal part of them that a thread has registers for. */
+static int part_of(const tc_mm_loop *mm, int n) {
   int parts = 1;
   while (n % (parts * PANEL) || (n > parts * PANEL && registers_of(mm, n / parts, KEYS) > MOST_REGISTERS)) ++parts;
   return n / parts;
@@ -58,7 +58,8 @@ static bool widths_of(const tc_cuda_product *x, int i, widths *w) {
   const bool all = d && n && (e || !second);
   const int class = tc_cuda_chain_class(x->p, x->mm, all ? 0 : i);
   if ((all && i) || (!all && !class)) return false;
-  *w = (widths){.d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = columns_of(x->mm, or_class(n, class))};
+  *w = (widths){.d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
+  w->part = part_of(x->mm, w->n);
   return true;
 }
 
@@ -69,10 +70,11 @@ static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .scores = "KEYS / 2",
                                             .key = "i / 4 * 8 + lane % 4 * 2 + i % 2",
                                             .row = "i / 2 % 2",
-                                            .sums = "N / 2",
-                                            .column = "i / 4 * 8 + lane % 4 * 2 + i % 2",
+                                            .sums = "PART / 2",
+                                            .column = "part0 + i / 4 * 8 + lane % 4 * 2 + i % 2",
                                             .row_of_sum = "i / 2 % 2",
                                             .threads = 4,
+                                            .first = "part0 == 0",
                                             .columns = true};
 
 /* ---- tiles on their way ---------------------------------------------------------------------- */
@@ -160,9 +162,9 @@ static void put_outer_starts(tc_cuda_product *x, const tc_cuda_operand *o, const
     const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
     const char *const width = y.b == TC_CUDA_B ? "N" : y.b == TC_CUDA_INNER_B ? "D" : "E";
     const bool by_keys = o[y.b].along == x->kk;
-    tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, N, %s, %s>(%s, %s, %c_place + %s * (KEYS * %s)%s);",
+    tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, PART, %s, %s>(%s, %s, %c_place + %s * (KEYS * %s) + part0 * %s);",
                   tc_print_storage(x->mm->operand), truth(by_keys), width, y.sum, y.weights, tc_cuda_chain_letter[y.b], at,
-                  width, y.b == TC_CUDA_B ? "" : by_keys ? " + (int)n0 * PANEL" : " + (int)n0 * KEYS");
+                  width, by_keys ? "PANEL" : "KEYS");
   }
 }
 
@@ -242,9 +244,10 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
 }
 
 static void put_sizes(tc_cuda_product *x) {
-  tc_print_line(&x->s, "constexpr int M = THREADS / 2, PANEL = %d;", PANEL);
+  tc_print_line(&x->s, "constexpr int M = THREADS / 2 * PART / N, PANEL = %d;", PANEL);
   tc_cuda_chain_put_ends(x);
-  tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
+  tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32 %% (M / 16);");
+  tc_print_line(&x->s, "const int part0 = (int)threadIdx.x / (M * 2) * PART;");
   tc_print_line(&x->s, "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
   tc_print_line(&x->s, "unsigned short *const v_place = k_place + SLOTS * KEYS * D;%s",
                 has_own_b(x) ? "" : " /* none: B is that of an inner product */");
@@ -291,41 +294,43 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
 /* ---- functions ------------------------------------------------------------------------------- */
 
 /* Halves of so many places for tiles of so many keys, and of what a block has of its own. */
-static int halves_of(const tc_cuda_product *x, const widths *w, int threads, int keys, int slots) {
+static int halves_of(const tc_cuda_product *x, const widths *w, int rows, int keys, int slots) {
   const int deep = w->d + w->e, own = has_own_b(x) ? w->n : 0;
   const int columns = 2 * tc_cuda_chain_columns(x, NULL); /* as halves */
-  return threads / 2 * deep + slots * keys * (deep + own + columns);
+  return rows * deep + slots * keys * (deep + own + columns);
 }
 
-static int slots_of(const tc_cuda_product *x, const widths *w, int threads, int keys) {
-  return !has_own_b(x) && halves_of(x, w, threads, keys, 3) * 2 + UNIT <= SHARED ? 3 : 2;
+static int slots_of(const tc_cuda_product *x, const widths *w, int rows, int keys) {
+  return !has_own_b(x) && halves_of(x, w, rows, keys, 3) * 2 + UNIT <= SHARED ? 3 : 2;
 }
 
-static int places_of(const tc_cuda_product *x, const widths *w, int threads, int keys) {
-  return halves_of(x, w, threads, keys, slots_of(x, w, threads, keys));
+static int places_of(const tc_cuda_product *x, const widths *w, int rows, int keys) {
+  return halves_of(x, w, rows, keys, slots_of(x, w, rows, keys));
 }
 
-/* Blocks of so many threads that a multiprocessor holds, whose warps multiply while others do the rest: sums, scores and A
+static int threads_of(const widths *w, int rows) { return rows * 2 * (w->n / w->part); }
+
+/* Blocks of so many rows that a multiprocessor holds, whose warps multiply while others do the rest: sums, scores and A
  * are two thirds of a thread's registers. */
-static int blocks_of(const tc_cuda_product *x, const widths *w, int threads) {
-  const int by_registers = REGISTERS / (threads * registers_of(x->mm, w->n, KEYS) * 3 / 2);
-  const int by_places = SHARED / (2 * places_of(x, w, threads, KEYS) + UNIT);
+static int blocks_of(const tc_cuda_product *x, const widths *w, int rows) {
+  const int by_registers = REGISTERS / (threads_of(w, rows) * registers_of(x->mm, w->part, KEYS) * 3 / 2);
+  const int by_places = SHARED / (2 * places_of(x, w, rows, KEYS) + UNIT);
   const int blocks = by_registers < by_places ? by_registers : by_places;
   return blocks > 0 ? blocks : 1;
 }
 
 /* Keys of a tile: 64, or twice as many where a block's threads have registers for their products and A, and shared memory. */
-static int keys_of(const tc_cuda_product *x, const widths *w, int threads) {
-  const int held = registers_of(x->mm, w->n, 2 * KEYS);
-  const int most = REGISTERS / (threads * blocks_of(x, w, threads));
-  const bool fit = places_of(x, w, threads, 2 * KEYS) * 2 + UNIT <= SHARED;
-  return threads > GROUP && fit && held * 3 <= (most < 255 ? most : 255) * 2 ? 2 * KEYS : KEYS;
+static int keys_of(const tc_cuda_product *x, const widths *w, int rows) {
+  const int held = registers_of(x->mm, w->part, 2 * KEYS);
+  const int most = REGISTERS / (threads_of(w, rows) * blocks_of(x, w, rows));
+  const bool fit = places_of(x, w, rows, 2 * KEYS) * 2 + UNIT <= SHARED;
+  return rows > FEW && fit && held * 3 <= (most < 255 ? most : 255) * 2 ? 2 * KEYS : KEYS;
 }
 
-/* Bytes of shared memory of a block of so many threads: places, or sums; and what aligns the first. */
-static int shared_of(const tc_cuda_product *x, const widths *w, int threads) {
-  const int places = places_of(x, w, threads, keys_of(x, w, threads)) * 2;
-  const int sums = threads / 2 * (tc_cuda_chain_outers(x) * (w->n + TC_CUDA_CHAIN_PAD) + 2) * 4;
+/* Bytes of shared memory of a block of so many rows: places, or sums; and what aligns the first. */
+static int shared_of(const tc_cuda_product *x, const widths *w, int rows) {
+  const int places = places_of(x, w, rows, keys_of(x, w, rows)) * 2;
+  const int sums = rows * (tc_cuda_chain_outers(x) * (w->n + TC_CUDA_CHAIN_PAD) + 2) * 4;
   return (places > sums ? places : sums) + UNIT;
 }
 
@@ -334,11 +339,11 @@ static bool is_narrow(const widths *w) { return w->d + w->e + w->n <= 4 * PANEL;
 
 /* Do blocks of 64 rows pay, whatever the sizes?  A multiprocessor holds several then, and those of 128 rows alone. */
 static bool is_small(const tc_cuda_product *x, const widths *w) {
-  return tc_cuda_chain_has_second(x) && blocks_of(x, w, GROUP) > 1 && blocks_of(x, w, 2 * GROUP) == 1 && is_narrow(w);
+  return tc_cuda_chain_has_second(x) && blocks_of(x, w, FEW) > 1 && blocks_of(x, w, MANY) == 1 && is_narrow(w);
 }
 
 static bool has_large(const tc_cuda_product *x, const widths *w) {
-  return !is_small(x, w) && shared_of(x, w, 2 * GROUP) <= SHARED;
+  return w->part == w->n && !is_small(x, w) && shared_of(x, w, MANY) <= SHARED;
 }
 
 /* Which widths the function of single elements has: the widest that all devices have shared memory for, or the narrowest. */
@@ -346,7 +351,7 @@ static int single_of(const tc_cuda_product *x, widths *w) {
   widths next;
   int at = 0;
   widths_of(x, 0, w);
-  while (widths_of(x, at + 1, &next) && shared_of(x, &next, GROUP) <= LEAST_SHARED) *w = next, ++at;
+  while (widths_of(x, at + 1, &next) && shared_of(x, &next, FEW) <= LEAST_SHARED) *w = next, ++at;
   return at;
 }
 
@@ -354,7 +359,7 @@ static int single_of(const tc_cuda_product *x, widths *w) {
 static bool needs_general(const tc_cuda_product *x) {
   widths w = {0};
   for (int i = 0; widths_of(x, i, &w);) ++i;
-  return shared_of(x, &w, GROUP) > LEAST_SHARED || tc_cuda_chain_is_wider(x->p, x->mm);
+  return shared_of(x, &w, FEW) > LEAST_SHARED || tc_cuda_chain_is_wider(x->p, x->mm);
 }
 
 static void put_general(tc_cuda_product *x, const tc_cuda_operand *o) {
@@ -363,15 +368,15 @@ static void put_general(tc_cuda_product *x, const tc_cuda_operand *o) {
 
 /* o: NULL: single elements. */
 static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, const widths *w, int number,
-                         int threads, tc_buf *out) {
+                         int rows, tc_buf *out) {
   tc_buf arguments = {0};
-  const int keys = o ? keys_of(x, w, threads) : KEYS;
-  tc_putf(&arguments, "%d, %d, %d, %d, %d, ", threads, keys, slots_of(x, w, threads, keys), w->d, w->n);
+  const int keys = o ? keys_of(x, w, rows) : KEYS;
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, ", threads_of(w, rows), keys, slots_of(x, w, rows, keys), w->d, w->n, w->part);
   if (tc_cuda_chain_has_second(x)) tc_putf(&arguments, "%d, ", w->e);
   for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
     tc_putf(&arguments, "%d, ", o ? (int)o[tc_cuda_chain_lanes[i]].plan.width : 1);
   tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
-  tc_cuda_put_instance(x, b, "product", number, threads, o ? blocks_of(x, w, threads) : 1, arguments.text, out);
+  tc_cuda_put_instance(x, b, "product", number, threads_of(w, rows), o ? blocks_of(x, w, rows) : 1, arguments.text, out);
   tc_buf_free(&arguments);
 }
 
@@ -380,15 +385,15 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
   widths w;
   int n = 0;
-  tc_cuda_chain_put_template(x, tc_cuda_chain_has_second(x) ? "int THREADS, int KEYS, int SLOTS, int D, int N, int E, "
-                                                            : "int THREADS, int KEYS, int SLOTS, int D, int N, ",
+  tc_cuda_chain_put_template(x, tc_cuda_chain_has_second(x) ? "int THREADS, int KEYS, int SLOTS, int D, int N, int PART, int E, "
+                                                            : "int THREADS, int KEYS, int SLOTS, int D, int N, int PART, ",
                              "product", b->body, b, out);
   for (int i = 0; widths_of(x, i, &w); ++i) {
-    if (has_large(x, &w)) put_function(x, o, b, &w, n++, 2 * GROUP, out);
-    put_function(x, o, b, &w, n++, GROUP, out);
+    if (has_large(x, &w)) put_function(x, o, b, &w, n++, MANY, out);
+    put_function(x, o, b, &w, n++, FEW, out);
   }
   single_of(x, &w);
-  put_function(x, NULL, b, &w, n++, GROUP, out);
+  put_function(x, NULL, b, &w, n++, FEW, out);
   return (uint32_t)n + (needs_general(x) ? tc_cuda_chain_put_general(x, o, b, n, true, out) : 0);
 }
 
@@ -427,14 +432,15 @@ static int put_suits(const tc_cuda_product *x, tc_buf *out) {
   tc_put(out,
          "  static const struct {\n"
          "    int64_t width, columns; /* the former at most; of a block */\n"
+         "    int64_t parts;          /* of these, which four warps each have of the same rows */\n"
          "    int first;              /* its function for 128 rows, if it has one, and for 64 */\n"
          "    int64_t large, small;   /* shared memory of their blocks; 0: there is none of 128 rows */\n"
          "    int64_t held, keys;     /* so many of those does a multiprocessor hold; from so many keys on they pay */\n"
          "  } suits[] = {\n");
   for (; widths_of(x, n, &w); ++n) {
     const bool many = has_large(x, &w);
-    tc_putf(out, "      {%d, %d, %d, %d, %d, %d, %d},\n", tc_cuda_chain_class(x->p, x->mm, n), w.n, first,
-            many ? shared_of(x, &w, 2 * GROUP) : 0, shared_of(x, &w, GROUP), blocks_of(x, &w, 2 * GROUP),
+    tc_putf(out, "      {%d, %d, %d, %d, %d, %d, %d, %d},\n", tc_cuda_chain_class(x->p, x->mm, n), w.n, w.n / w.part, first,
+            many ? shared_of(x, &w, MANY) : 0, shared_of(x, &w, FEW), blocks_of(x, &w, MANY),
             prefers_small(&keys, &w) ? LONG : 0);
     first += many ? 2 : 1;
   }
@@ -462,9 +468,9 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
   put_many(x, out);
   tc_putf(out,
           "  unsigned function = suits[at].first + (large && !many);\n"
-          "  int64_t high = many ? 128 : 64, block = high * 2, shared = many ? large : small;\n"
-          "  if (!vectorized) function = %d, broad = %d, shared = %d; /* single elements */\n",
-          functions, w.n, shared_of(x, &w, GROUP));
+          "  int64_t high = many ? 128 : 64, block = high * 2 * suits[at].parts, shared = many ? large : small;\n"
+          "  if (!vectorized) function = %d, broad = %d, block = %d, shared = %d; /* single elements */\n",
+          functions, w.n, threads_of(&w, FEW), shared_of(x, &w, FEW));
   if (!needs_general(x)) return;
   tc_putf(out,
           "  if (width > suits[at].width || small > most || (!vectorized && at > %d)) { /* any sizes suit the last ones */\n"

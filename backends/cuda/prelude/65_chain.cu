@@ -80,7 +80,7 @@ template <class T, int M, int D, bool a_by_deep> struct tc_chain_left {
   tc_u64 left;
   TC_MEMBER tc_chain_left(const unsigned short *a)
       : left(tc_chain_describe(tc_shared_address(a), D * 128) +
-             tc_chain_at<M, D, a_by_deep>(0, (int)threadIdx.x / 128 * 64)) {}
+             tc_chain_at<M, D, a_by_deep>(0, (int)threadIdx.x / 128 * 64 % M)) {}
   template <bool add, int N, bool by_deep> TC_MEMBER void begin(tc_f32 (&sum)[N / 2], tc_u64 right, int i) const {
     constexpr int WIDE = N % 128 ? 64 : 128;
     TC_UNROLL for (int j = 0; j < N; j += WIDE)
@@ -116,7 +116,7 @@ template <class T, int M, int D, bool a_by_deep> struct tc_chain_left {
   tc_u32 left[D / 16][4];
   TC_MEMBER tc_chain_left(const unsigned short *a) {
     const int lane = (int)threadIdx.x % 32, low = lane % 8, second = lane / 8 % 2, third = lane / 16;
-    const int m = (int)threadIdx.x / 32 * 16;
+    const int m = (int)threadIdx.x / 32 * 16 % M;
     TC_UNROLL for (int i = 0; i < D / 16; ++i)
       if (a_by_deep) tc_matrices<false>(left[i], a + tc_place<M>(m + second * 8 + low, i * 16 + third * 8));
       else tc_matrices<true>(left[i], a + tc_place<D>(i * 16 + third * 8 + low, m + second * 8));
