@@ -1,26 +1,35 @@
 /* chain.c - what the templates of chains share. */
 #include "backends/cuda/gemm/chain.h"
 
-const char tc_cuda_chain_letter[TC_CUDA_OPERANDS] = {[TC_CUDA_B] = 'v',       [TC_CUDA_EPILOGUE] = 'c', [TC_CUDA_INNER_A] = 'q',
-                                                     [TC_CUDA_INNER_B] = 'k', [TC_CUDA_SECOND_A] = 'p', [TC_CUDA_SECOND_B] = 'w'};
+const char tc_cuda_chain_letter[TC_CUDA_OPERANDS] = {
+    [TC_CUDA_B] = 'v',       [TC_CUDA_EPILOGUE] = 'c', [TC_CUDA_INNER_A] = 'q',
+    [TC_CUDA_INNER_B] = 'k', [TC_CUDA_SECOND_A] = 'p', [TC_CUDA_SECOND_B] = 'w'};
 
 const int tc_cuda_chain_lanes[6] = {TC_CUDA_INNER_A,  TC_CUDA_INNER_B,  TC_CUDA_B,
                                     TC_CUDA_EPILOGUE, TC_CUDA_SECOND_A, TC_CUDA_SECOND_B};
 
-int tc_cuda_chain_count_lanes(const tc_cuda_product *x) { return tc_cuda_chain_has_second(x) ? 6 : 4; }
+int tc_cuda_chain_count_lanes(const tc_cuda_product *x) {
+  return tc_cuda_chain_has_second(x) ? 6 : 4;
+}
 
 tc_cuda_chain_outer tc_cuda_chain_outer_of(const tc_cuda_product *x, int i) {
   const tc_val b = i ? x->mm->beside.b : x->mm->b;
-  const tc_cuda_chain_outer first = {.sum = "sum", .weights = "weights", .score = "score", .result = TC_MM_PRODUCT},
-                            second = {.sum = "sum_beside", .weights = "weights_beside", .score = "other", .result = TC_MM_BESIDE};
+  const tc_cuda_chain_outer first = {.sum = "sum",
+                                     .weights = "weights",
+                                     .score = "score",
+                                     .result = TC_MM_PRODUCT},
+                            second = {.sum = "sum_beside",
+                                      .weights = "weights_beside",
+                                      .score = "other",
+                                      .result = TC_MM_BESIDE};
   tc_cuda_chain_outer y = i ? second : first;
   y.same = tc_cuda_same_b(x->k, x->p, b);
   y.b = y.same < 0 ? TC_CUDA_B : y.same ? TC_CUDA_SECOND_B : TC_CUDA_INNER_B;
   return y;
 }
 
-void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of, const char *body,
-                                const tc_cuda_bodies *b, tc_buf *out) {
+void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of,
+                                const char *body, const tc_cuda_bodies *b, tc_buf *out) {
   tc_putf(out, "template <%s", numbers);
   for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
     tc_putf(out, "int %c_lanes, ", tc_cuda_chain_letter[tc_cuda_chain_lanes[i]]);
@@ -41,8 +50,8 @@ void tc_cuda_chain_put_ends(tc_cuda_product *x) {
   }
 }
 
-/* Rows of most keys come first, so that those of few fill what is left: keys in front of a row's end are most in the last
- * rows, those behind a row's first one in the first. */
+/* Rows of most keys come first, so that those of few fill what is left: keys in front of a row's
+ * end are most in the last rows, those behind a row's first one in the first. */
 void tc_cuda_chain_put_first(tc_cuda_product *x, const tc_mm_keys *keys) {
   if (keys->has_first && !keys->has_end) tc_print_line(&x->s, "const tc_int m0 = tile %% m_tiles * M;");
   else tc_print_line(&x->s, "const tc_int m0 = (m_tiles - 1 - tile %% m_tiles) * M; /* the rows of most keys first */");
@@ -50,7 +59,8 @@ void tc_cuda_chain_put_first(tc_cuda_product *x, const tc_mm_keys *keys) {
 }
 
 /* closer: of the variable and the bound, which becomes the variable: TC_MIN or TC_MAX. */
-static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable, const char *closer, bool upper) {
+static void put_bound(tc_cuda_product *x, const tc_address *a, const char *variable,
+                      const char *closer, bool upper) {
   tc_buf at = {0};
   tc_print_key_bound(&x->s, a, x->m, upper, &at);
   tc_print_line(&x->s, "%s = %s(%s, (tc_int)(%s));", variable, closer, variable, at.text);
@@ -78,7 +88,9 @@ void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l) 
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
     tc_print_line(&x->s, "tc_%s %s[%s] = {};", t, tc_cuda_chain_outer_of(x, i).sum, l->sums);
   tc_print_line(&x->s, "tc_int row[%s];", l->rows);
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) row[h] = TC_MIN(m0 + %s, m_end - 1);", l->rows, l->place);
+  tc_print_line(&x->s,
+                "TC_UNROLL for (int h = 0; h < %s; ++h) row[h] = TC_MIN(m0 + %s, m_end - 1);",
+                l->rows, l->place);
   if (!a) return;
   tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
   tc_print_line(&x->s, "const tc_u%s none = %s;", t, id.text ? id.text : "");
@@ -91,7 +103,8 @@ void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l) 
 
 void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l) {
   tc_print_line(&x->s, "if (changed)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < %s; ++i) sum[i] *= factor[%s];", l->sums, l->row_of_sum);
+  tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < %s; ++i) sum[i] *= factor[%s];", l->sums,
+                l->row_of_sum);
 }
 
 /* ---- the epilogue ---------------------------------------------------------------------------- */
@@ -110,9 +123,11 @@ static void put_sums(tc_cuda_product *x, const tc_cuda_chain_layout *l, const ch
     tc_print_line(&x->s, "}");
   }
   tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i) {", l->sums);
-  tc_print_line(&x->s, "  const int h = %s, at = (%s) * (N + %d) + %s;", l->row_of_sum, l->place, TC_CUDA_CHAIN_PAD, l->column);
+  tc_print_line(&x->s, "  const int h = %s, at = (%s) * (N + %d) + %s;", l->row_of_sum, l->place,
+                TC_CUDA_CHAIN_PAD, l->column);
   for (int i = 0; i < outers; ++i)
-    tc_print_line(&x->s, "  sums[%d * M * (N + %d) + at] = %s[i];", i, TC_CUDA_CHAIN_PAD, tc_cuda_chain_outer_of(x, i).sum);
+    tc_print_line(&x->s, "  sums[%d * M * (N + %d) + at] = %s[i];", i, TC_CUDA_CHAIN_PAD,
+                  tc_cuda_chain_outer_of(x, i).sum);
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "__syncthreads();");
 }
@@ -131,7 +146,8 @@ static void put_finish(tc_cuda_product *x) {
   tc_print_line(&x->s, "}");
 }
 
-void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_chain_layout *l, const char *shared) {
+void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
+                                const tc_cuda_chain_layout *l, const char *shared) {
   const char *t = tc_cuda_acc(x);
   put_sums(x, l, shared);
   put_finish(x);
@@ -139,14 +155,17 @@ void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o, co
   tc_print_line(&x->s, "TC_TYPES");
   tc_print_line(&x->s, "TC_ROLLED for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int %s = m0 + e / N, %s = n0 + e %% N;", x->text[x->m], x->text[x->n]);
+  tc_print_line(&x->s, "const tc_int %s = m0 + e / N, %s = n0 + e %% N;", x->text[x->m],
+                x->text[x->n]);
   tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
   x->s.indent += 2;
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
-    tc_print_line(&x->s, "const tc_v%s r%u = tc_load_%s(sums + (%d * M + e / N) * (N + %d) + e %% N);", t,
+    tc_print_line(&x->s,
+                  "const tc_v%s r%u = tc_load_%s(sums + (%d * M + e / N) * (N + %d) + e %% N);", t,
                   tc_cuda_chain_outer_of(x, i).result, t, i, TC_CUDA_CHAIN_PAD);
   if (tc_cuda_chain_rows(x))
-    tc_print_line(&x->s, "const tc_u%s r2 = tc_set_%s(tops[e / N]), r3 = tc_set_%s(totals[e / N]);", t, t, t);
+    tc_print_line(&x->s, "const tc_u%s r2 = tc_set_%s(tops[e / N]), r3 = tc_set_%s(totals[e / N]);",
+                  t, t, t);
   tc_cuda_put_finish(x, &x->mm->epilogue, (int)o[TC_CUDA_EPILOGUE].plan.width);
   for (int i = 0; i < 2; ++i) {
     x->s.indent -= 2;

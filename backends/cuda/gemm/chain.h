@@ -1,6 +1,6 @@
-/* chain.h - what the templates of chains share.  chain.c: rows, keys and the epilogue; chain_scores.c: what becomes of a tile
- * of scores; chain_mma.c: products of halves on tensor cores; chain_simt.c: every thread multiplies and adds, any dtype and
- * any widths. */
+/* chain.h - what the templates of chains share.  chain.c: rows, keys and the epilogue;
+ * chain_scores.c: what becomes of a tile of scores; chain_mma.c: products of halves on tensor
+ * cores; chain_simt.c: every thread multiplies and adds, any dtype and any widths. */
 #ifndef TC_CUDA_CHAIN_H
 #define TC_CUDA_CHAIN_H
 
@@ -11,7 +11,8 @@ enum { TC_CUDA_CHAIN_PAD = 8 }; /* elements behind each row of finished sums in 
 /* The letter of an operand's tiles and lanes. */
 extern const char tc_cuda_chain_letter[TC_CUDA_OPERANDS];
 
-/* Operands whose lanes are arguments of function templates, in order: those of a second inner product come last. */
+/* Operands whose lanes are arguments of function templates, in order: those of a second inner
+ * product come last. */
 extern const int tc_cuda_chain_lanes[6];
 int tc_cuda_chain_count_lanes(const tc_cuda_product *x);
 
@@ -24,16 +25,21 @@ typedef struct tc_cuda_chain_outer {
   const char *sum, *weights, *score;
   uint32_t result;
 } tc_cuda_chain_outer;
-static inline int tc_cuda_chain_outers(const tc_cuda_product *x) { return 1 + tc_mm_has_beside(x->mm); }
+static inline int tc_cuda_chain_outers(const tc_cuda_product *x) {
+  return 1 + tc_mm_has_beside(x->mm);
+}
 tc_cuda_chain_outer tc_cuda_chain_outer_of(const tc_cuda_product *x, int i);
 
 /* Which rows, scores and sums a thread has, in C. */
 typedef struct tc_cuda_chain_layout {
   const char *rows, *place;               /* how many rows; of row h: where it is in the block */
-  const char *scores, *key, *row;         /* how many scores; of score i: its key behind key0, and the h of its row */
-  const char *sums, *column, *row_of_sum; /* how many sums; of sum i: its column, and the h of its row */
+  /* how many scores; of score i: its key behind key0, and the h of its row */
+  const char *scores, *key, *row;
+  /* how many sums; of sum i: its column, and the h of its row */
+  const char *sums, *column, *row_of_sum;
   int threads;                            /* neighbours that have the same rows */
-  const char *first;                      /* which of all that have the same rows store what is reduced; NULL: all do */
+  /* which of all that have the same rows store what is reduced; NULL: all do */
+  const char *first;
   bool columns;                           /* values of keys are in shared memory */
 } tc_cuda_chain_layout;
 
@@ -42,36 +48,43 @@ static inline const tc_action *tc_cuda_chain_rows(const tc_cuda_product *x) {
   return x->mm->inner.rows.naction ? x->mm->inner.rows.action : NULL;
 }
 
-/* Values of a key that are made of arrays, and of f32: a thread needs those of all keys of its tiles, so the block has them in
- * shared memory.  How many they are; v: NULL, or gets them. */
+/* Values of a key that are made of arrays, and of f32: a thread needs those of all keys of its
+ * tiles, so the block has them in shared memory.  How many they are; v: NULL, or gets them. */
 enum { TC_CUDA_CHAIN_COLUMNS = 8 };
 int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v);
 
-/* The head of the function template @NAME@_<of>, whose first parameters are `numbers`, and its body. */
-void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of, const char *body,
-                                const tc_cuda_bodies *b, tc_buf *out);
+/* The head of the function template @NAME@_<of>, whose first parameters are `numbers`, and its
+ * body. */
+void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of,
+                                const char *body, const tc_cuda_bodies *b, tc_buf *out);
 
 /* All that follows is C.  d_end and e_end: what inner products sum over. */
 void tc_cuda_chain_put_ends(tc_cuda_product *x);
 /* m0 and n0, of `tile`: a block's first row and column. */
 void tc_cuda_chain_put_first(tc_cuda_product *x, const tc_mm_keys *keys);
-/* The keys that any of the block's rows has terms of, first to end, from a multiple of KEYS on, and those that all have. */
+/* The keys that any of the block's rows has terms of, first to end, from a multiple of KEYS on, and
+ * those that all have. */
 void tc_cuda_chain_put_keys(tc_cuda_product *x, const tc_mm_keys *keys);
 /* Sums of all products, and the thread's rows with their accumulators. */
 void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l);
-/* score[] (and other[]), the inner products of keys key0 to key1, becomes A of the outer product; where rows are
- * reduced: most[] and total[] have these keys, too, and sums of those before want factor[], if any has `changed`. */
-void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc_mm_keys *keys);
+/* score[] (and other[]), the inner products of keys key0 to key1, becomes A of the outer product;
+ * where rows are reduced: most[] and total[] have these keys, too, and sums of those before want
+ * factor[], if any has `changed`. */
+void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l,
+                              const tc_mm_keys *keys);
 void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l);
-/* Sums and accumulators go through `shared`, a pointer, so that a thread of the epilogue has neighbours along n. */
-void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_chain_layout *l,
-                                const char *shared);
+/* Sums and accumulators go through `shared`, a pointer, so that a thread of the epilogue has
+ * neighbours along n. */
+void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
+                                const tc_cuda_chain_layout *l, const char *shared);
 
-/* chain_simt.c: the functions of tc_cuda_chain_simt, from `number` on, of 16-byte accesses, or `least` of them for any sizes,
- * and behind them that of single elements; how many they are.  And bytes of shared memory of a block of so many rows. */
-uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b,
-                                   int number, bool least, tc_buf *out);
+/* chain_simt.c: the functions of tc_cuda_chain_simt, from `number` on, of 16-byte accesses, or
+ * `least` of them for any sizes, and behind them that of single elements; how many they are.  And
+ * bytes of shared memory of a block of so many rows. */
+uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o,
+                                   const tc_cuda_bodies *b, int number, bool least, tc_buf *out);
 int tc_cuda_chain_general_shared(const tc_cuda_product *x, int rows, int columns);
-enum { TC_CUDA_CHAIN_GENERAL_ROWS = 64, TC_CUDA_CHAIN_GENERAL_COLUMNS = 64 }; /* of a block that any sizes suit */
+/* of a block that any sizes suit */
+enum { TC_CUDA_CHAIN_GENERAL_ROWS = 64, TC_CUDA_CHAIN_GENERAL_COLUMNS = 64 };
 
 #endif

@@ -1,29 +1,35 @@
-/* chain_mma.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023; Shah et al., FlashAttention-3,
- * 2024: the outer product of a tile is computed beside the scores of the next).
+/* chain_mma.c - a chain of products of halves on tensor cores (Dao, FlashAttention-2, 2023; Shah et
+ * al., FlashAttention-3, 2024: the outer product of a tile is computed beside the scores of the
+ * next).
  *
- * A block has M rows, each warp 16 of them: its part of the inner products' A stays in registers (wgmma's in shared
- * memory), its sums of all products do.  Tiles of KEYS keys of each B pass through SLOTS places in shared memory: while
- * products work on theirs, the next ones are on their way.  B of an outer product may be a tile that is there for an inner
- * one, which then has three places, or two and the next tile waits for the outer product of the one before.  Scores of a
- * tile become A where they are, for what a thread holds of a product it holds of an operand, too; sums so far are rescaled
- * where their row's accumulator 0 changed.
+ * A block has M rows, each warp 16 of them: its part of the inner products' A stays in registers
+ * (wgmma's in shared memory), its sums of all products do.  Tiles of KEYS keys of each B pass
+ * through SLOTS places in shared memory: while products work on theirs, the next ones are on their
+ * way.  B of an outer product may be a tile that is there for an inner one, which then has three
+ * places, or two and the next tile waits for the outer product of the one before.  Scores of a tile
+ * become A where they are, for what a thread holds of a product it holds of an operand, too; sums
+ * so far are rescaled where their row's accumulator 0 changed.
  *
- * D and E, what inner products sum over, and N, the columns, are numbers in each function.  Where a thread has no registers for
- * sums of all columns, groups of four warps have the same rows, compute the same scores, and have PART of the columns each.
- * Where sizes are known at run time only, there are functions for some widths, and the launcher takes the narrowest that
- * suit; what is wider than all is the matter of chain_simt.c. */
+ * D and E, what inner products sum over, and N, the columns, are numbers in each function.  Where a
+ * thread has no registers for sums of all columns, groups of four warps have the same rows, compute
+ * the same scores, and have PART of the columns each.  Where sizes are known at run time only,
+ * there are functions for some widths, and the launcher takes the narrowest that suit; what is
+ * wider than all is the matter of chain_simt.c. */
 #include "backends/cuda/gemm/chain.h"
 
 #include <stdio.h>
 
 enum { KEYS = 64, PANEL = 64, UNIT = 1024, FEW = 64, MANY = 128 /* rows of a block */ };
 enum { REGISTERS = 65536, SHARED = 227 * 1024 }; /* of a multiprocessor, of Hopper's */
-enum { MOST_REGISTERS = 224 };                   /* of a thread that sums, scores and A may take: a few spill, if any */
-enum { LEAST_SHARED = 99 * 1024 };               /* of a block, of all that have tensor cores for halves */
+/* of a thread that sums, scores and A may take: a few spill, if any */
+enum { MOST_REGISTERS = 224 };
+/* of a block, of all that have tensor cores for halves */
+enum { LEAST_SHARED = 99 * 1024 };
 
 /* ---- widths ---------------------------------------------------------------------------------- */
 
-/* Of a function, in whole panels; e: 0 where there is no second inner product; part: columns of a group of four warps. */
+/* Of a function, in whole panels; e: 0 where there is no second inner product; part: columns of a
+ * group of four warps. */
 typedef struct widths {
   int d, e, n, part;
 } widths;
@@ -38,7 +44,8 @@ static int known(const tc_cuda_product *x, int axis) {
 
 static int or_class(int width, int class) { return width ? width : class; }
 
-/* Registers of a thread of four warps with 64 rows that sums of n columns, scores of so many keys, and A take. */
+/* Registers of a thread of four warps with 64 rows that sums of n columns, scores of so many keys,
+ * and A take. */
 static int registers_of(const tc_mm_loop *mm, int n, int keys) {
   const int outers = 1 + tc_mm_has_beside(mm);
   return n / 2 * outers + keys * (2 * mm->inner.n + outers) / 4;
@@ -47,18 +54,22 @@ static int registers_of(const tc_mm_loop *mm, int n, int keys) {
 /* All columns, or the largest equal part of them that a thread has registers for. */
 static int part_of(const tc_mm_loop *mm, int n) {
   int parts = 1;
-  while (n % (parts * PANEL) || (n > parts * PANEL && registers_of(mm, n / parts, KEYS) > MOST_REGISTERS)) ++parts;
+  while (n % (parts * PANEL) ||
+         (n > parts * PANEL && registers_of(mm, n / parts, KEYS) > MOST_REGISTERS))
+    ++parts;
   return n / parts;
 }
 
 /* The i-th, from the narrowest on; false: there are no more. */
 static bool widths_of(const tc_cuda_product *x, int i, widths *w) {
   const bool second = tc_cuda_chain_has_second(x);
-  const int d = known(x, tc_mm_deep(x->mm, 0)), e = second ? known(x, tc_mm_deep(x->mm, 1)) : 0, n = known(x, x->n);
+  const int d = known(x, tc_mm_deep(x->mm, 0)), e = second ? known(x, tc_mm_deep(x->mm, 1)) : 0,
+            n = known(x, x->n);
   const bool all = d && n && (e || !second);
   const int class = tc_cuda_chain_class(x->p, x->mm, all ? 0 : i);
   if ((all && i) || (!all && !class)) return false;
-  *w = (widths){.d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
+  *w = (widths){
+      .d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
   w->part = part_of(x->mm, w->n);
   return true;
 }
@@ -80,17 +91,26 @@ static const tc_cuda_chain_layout layout = {.rows = "2",
 /* ---- tiles on their way ---------------------------------------------------------------------- */
 
 /* Of an inner product: A of the block's rows, B of keys from `key`; or the outer one's B. */
-static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile, const char *key) {
+static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile,
+                     const char *key) {
   static const char *const comment[] = {[TC_CUDA_B] = "B",
                                         [TC_CUDA_INNER_A] = "A of the inner product",
                                         [TC_CUDA_INNER_B] = "B of the inner product",
                                         [TC_CUDA_SECOND_A] = "A of the second inner product",
                                         [TC_CUDA_SECOND_B] = "B of the second inner product"};
-  const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"}, n = {x->n, "n0", "n_end", "N"},
-                     d = {x->kk + 1, "0", "d_end", "D"}, e = {x->kk + 2, "0", "e_end", "E"};
-  const bool second = which >= TC_CUDA_SECOND_A, rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
-  const tc_cuda_fill f = {&o[which], tc_cuda_chain_letter[which], which == TC_CUDA_B ? n : rows ? m : k,
-                          which == TC_CUDA_B ? k : second ? e : d, comment[which]};
+  const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"},
+                     n = {x->n, "n0", "n_end", "N"}, d = {x->kk + 1, "0", "d_end", "D"},
+                     e = {x->kk + 2, "0", "e_end", "E"};
+  const bool second = which >= TC_CUDA_SECOND_A,
+             rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
+  const tc_cuda_fill f = {&o[which], tc_cuda_chain_letter[which],
+                          which == TC_CUDA_B ? n
+                          : rows             ? m
+                                             : k,
+                          which == TC_CUDA_B ? k
+                          : second           ? e
+                                             : d,
+                          comment[which]};
   tc_print_line(&x->s, "{ /* %s */", f.what);
   x->s.indent += 2;
   tc_print_line(&x->s, "unsigned short *const %c_tile = %s;", f.name, tile);
@@ -106,7 +126,8 @@ static void put_columns(tc_cuda_product *x, const char *key) {
   if (!n) return;
   tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + (int)threadIdx.x, k_end - 1);", x->text[x->kk], key);
+  tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + (int)threadIdx.x, k_end - 1);",
+                x->text[x->kk], key);
   uint8_t *outer = tc_print_enter(&x->s);
   for (int i = 0; i < n; ++i) {
     tc_print_value(&x->s, v[i]);
@@ -126,10 +147,10 @@ static void put_fresh_columns(tc_cuda_product *x, const char *to) {
   tc_print_line(&x->s, "    columns[(%s * COLUMNS + i) * KEYS + (int)threadIdx.x] = fresh[i];", to);
 }
 
-/* Tiles on their way: B of inner products from `key` on, if there are any, to place `to`, and B of the tile before, which
- * begins at `before`, to place `late`. */
-static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const char *key, const char *to,
-                           const char *before, const char *late) {
+/* Tiles on their way: B of inner products from `key` on, if there are any, to place `to`, and B of
+ * the tile before, which begins at `before`, to place `late`. */
+static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const char *key,
+                           const char *to, const char *before, const char *late) {
   char place[64];
   tc_print_line(&x->s, "if (%s < end) {", key);
   x->s.indent += 2;
@@ -201,7 +222,8 @@ static void put_weights(tc_cuda_product *x, const tc_mm_keys *keys) {
   if (tc_cuda_chain_rows(x)) tc_cuda_chain_put_rescale(x, &layout);
   for (int i = 0; i < outers; ++i) {
     const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
-    tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(%s, %s);", tc_print_storage(x->mm->operand), y.weights, y.score);
+    tc_print_line(&x->s, "tc_chain_pairs<tc_%s, KEYS>(%s, %s);", tc_print_storage(x->mm->operand),
+                  y.weights, y.score);
   }
 }
 
@@ -225,7 +247,8 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   put_outer_starts(x, o, "before");
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
-  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) tc_print_line(&x->s, "  tc_chain_start_none();");
+  for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
+    tc_print_line(&x->s, "  tc_chain_start_none();");
   tc_print_line(&x->s, "}");
   if (!has_own_b(x)) put_vacancy(x);
   put_next_fills(x, o, "key1", "next", "key0", "now");
@@ -248,18 +271,23 @@ static void put_sizes(tc_cuda_product *x) {
   tc_cuda_chain_put_ends(x);
   tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32 %% (M / 16);");
   tc_print_line(&x->s, "const int part0 = (int)threadIdx.x / (M * 2) * PART;");
-  tc_print_line(&x->s, "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
+  tc_print_line(&x->s,
+                "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
   tc_print_line(&x->s, "unsigned short *const v_place = k_place + SLOTS * KEYS * D;%s",
                 has_own_b(x) ? "" : " /* none: B is that of an inner product */");
   if (tc_cuda_chain_has_second(x))
-    tc_print_line(&x->s, "unsigned short *const p_place = v_place%s, *const w_place = p_place + M * E;",
+    tc_print_line(&x->s,
+                  "unsigned short *const p_place = v_place%s, *const w_place = p_place + M * E;",
                   has_own_b(x) ? " + SLOTS * KEYS * N" : "");
   const int columns = tc_cuda_chain_columns(x, NULL);
   if (columns)
-    tc_print_line(&x->s, "constexpr int COLUMNS = %d; /* values of keys, as the tiles are */", columns);
+    tc_print_line(&x->s, "constexpr int COLUMNS = %d; /* values of keys, as the tiles are */",
+                  columns);
   if (columns)
     tc_print_line(&x->s, "tc_f32 *const columns = (tc_f32 *)(%s), fresh[COLUMNS] = {};",
-                  tc_cuda_chain_has_second(x) ? "w_place + SLOTS * KEYS * E" : has_own_b(x) ? "v_place + SLOTS * KEYS * N" : "v_place");
+                  tc_cuda_chain_has_second(x) ? "w_place + SLOTS * KEYS * E"
+                  : has_own_b(x)              ? "v_place + SLOTS * KEYS * N"
+                                              : "v_place");
 }
 
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
@@ -280,11 +308,11 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_fresh_columns(x, "0");
   tc_print_line(&x->s, "tc_copies_end();");
   put_arrival(x);
-  tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);", tc_print_storage(x->mm->operand),
-                truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
+  tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);",
+                tc_print_storage(x->mm->operand), truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
   if (tc_cuda_chain_has_second(x))
-    tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, %s> second(p_place);", tc_print_storage(x->mm->operand),
-                  truth(o[TC_CUDA_SECOND_A].along == x->kk + 2));
+    tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, %s> second(p_place);",
+                  tc_print_storage(x->mm->operand), truth(o[TC_CUDA_SECOND_A].along == x->kk + 2));
   tc_cuda_chain_put_start(x, &layout);
   put_keys_loop(x, o, &keys);
   tc_cuda_chain_put_epilogue(x, o, &layout, "place");
@@ -310,16 +338,18 @@ static int places_of(const tc_cuda_product *x, const widths *w, int rows, int ke
 
 static int threads_of(const widths *w, int rows) { return rows * 2 * (w->n / w->part); }
 
-/* Blocks of so many rows that a multiprocessor holds, whose warps multiply while others do the rest: sums, scores and A
- * are two thirds of a thread's registers. */
+/* Blocks of so many rows that a multiprocessor holds, whose warps multiply while others do the
+ * rest: sums, scores and A are two thirds of a thread's registers. */
 static int blocks_of(const tc_cuda_product *x, const widths *w, int rows) {
-  const int by_registers = REGISTERS / (threads_of(w, rows) * registers_of(x->mm, w->part, KEYS) * 3 / 2);
+  const int by_registers =
+      REGISTERS / (threads_of(w, rows) * registers_of(x->mm, w->part, KEYS) * 3 / 2);
   const int by_places = SHARED / (2 * places_of(x, w, rows, KEYS) + UNIT);
   const int blocks = by_registers < by_places ? by_registers : by_places;
   return blocks > 0 ? blocks : 1;
 }
 
-/* Keys of a tile: 64, or twice as many where a block's threads have registers for their products and A, and shared memory. */
+/* Keys of a tile: 64, or twice as many where a block's threads have registers for their products
+ * and A, and shared memory. */
 static int keys_of(const tc_cuda_product *x, const widths *w, int rows) {
   const int held = registers_of(x->mm, w->part, 2 * KEYS);
   const int most = REGISTERS / (threads_of(w, rows) * blocks_of(x, w, rows));
@@ -337,16 +367,19 @@ static int shared_of(const tc_cuda_product *x, const widths *w, int rows) {
 /* Wide products are bound by reading B, which blocks of 64 rows do twice as often. */
 static bool is_narrow(const widths *w) { return w->d + w->e + w->n <= 4 * PANEL; }
 
-/* Do blocks of 64 rows pay, whatever the sizes?  A multiprocessor holds several then, and those of 128 rows alone. */
+/* Do blocks of 64 rows pay, whatever the sizes?  A multiprocessor holds several then, and those of
+ * 128 rows alone. */
 static bool is_small(const tc_cuda_product *x, const widths *w) {
-  return tc_cuda_chain_has_second(x) && blocks_of(x, w, FEW) > 1 && blocks_of(x, w, MANY) == 1 && is_narrow(w);
+  return tc_cuda_chain_has_second(x) && blocks_of(x, w, FEW) > 1 && blocks_of(x, w, MANY) == 1 &&
+         is_narrow(w);
 }
 
 static bool has_large(const tc_cuda_product *x, const widths *w) {
   return w->part == w->n && !is_small(x, w) && shared_of(x, w, MANY) <= SHARED;
 }
 
-/* Which widths the function of single elements has: the widest that all devices have shared memory for, or the narrowest. */
+/* Which widths the function of single elements has: the widest that all devices have shared memory
+ * for, or the narrowest. */
 static int single_of(const tc_cuda_product *x, widths *w) {
   widths next;
   int at = 0;
@@ -367,27 +400,34 @@ static void put_general(tc_cuda_product *x, const tc_cuda_operand *o) {
 }
 
 /* o: NULL: single elements. */
-static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, const widths *w, int number,
-                         int rows, tc_buf *out) {
+static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o,
+                         const tc_cuda_bodies *b, const widths *w, int number, int rows,
+                         tc_buf *out) {
   tc_buf arguments = {0};
   const int keys = o ? keys_of(x, w, rows) : KEYS;
-  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, ", threads_of(w, rows), keys, slots_of(x, w, rows, keys), w->d, w->n, w->part);
+  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, ", threads_of(w, rows), keys,
+          slots_of(x, w, rows, keys), w->d, w->n, w->part);
   if (tc_cuda_chain_has_second(x)) tc_putf(&arguments, "%d, ", w->e);
   for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
     tc_putf(&arguments, "%d, ", o ? (int)o[tc_cuda_chain_lanes[i]].plan.width : 1);
   tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
-  tc_cuda_put_instance(x, b, "product", number, threads_of(w, rows), o ? blocks_of(x, w, rows) : 1, arguments.text, out);
+  tc_cuda_put_instance(x, b, "product", number, threads_of(w, rows), o ? blocks_of(x, w, rows) : 1,
+                       arguments.text, out);
   tc_buf_free(&arguments);
 }
 
-/* Functions of 16-byte accesses of each widths, for 128 rows, where there are any, and for 64; one of single elements; and
- * a general one, where it is needed. */
-static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
+/* Functions of 16-byte accesses of each widths, for 128 rows, where there are any, and for 64; one
+ * of single elements; and a general one, where it is needed. */
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o,
+                              const tc_cuda_bodies *b, tc_buf *out) {
   widths w;
   int n = 0;
-  tc_cuda_chain_put_template(x, tc_cuda_chain_has_second(x) ? "int THREADS, int KEYS, int SLOTS, int D, int N, int PART, int E, "
-                                                            : "int THREADS, int KEYS, int SLOTS, int D, int N, int PART, ",
-                             "product", b->body, b, out);
+  tc_cuda_chain_put_template(
+      x,
+      tc_cuda_chain_has_second(x)
+          ? "int THREADS, int KEYS, int SLOTS, int D, int N, int PART, int E, "
+          : "int THREADS, int KEYS, int SLOTS, int D, int N, int PART, ",
+      "product", b->body, b, out);
   for (int i = 0; widths_of(x, i, &w); ++i) {
     if (has_large(x, &w)) put_function(x, o, b, &w, n++, MANY, out);
     put_function(x, o, b, &w, n++, FEW, out);
@@ -399,7 +439,8 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
 
-/* Do blocks of 64 rows pay up to LONG keys?  Where rows have different keys, they end with fewer for nothing. */
+/* Do blocks of 64 rows pay up to LONG keys?  Where rows have different keys, they end with fewer
+ * for nothing. */
 static bool prefers_small(const tc_mm_keys *keys, const widths *w) {
   return (keys->has_first || keys->has_end) && is_narrow(w);
 }
@@ -421,9 +462,10 @@ static void put_width(const tc_cuda_product *x, tc_buf *out) {
   }
 }
 
-/* C: what the functions of each widths want.  Blocks of 128 rows read B half as often; those of 64 begin, end and wait beside
- * each other: the former are for more than half as many again as multiprocessors hold at once.  (H200, T 256 to 8192: up to
- * 10 % for either, the masked ones from LONG keys on.) */
+/* C: what the functions of each widths want.  Blocks of 128 rows read B half as often; those of 64
+ * begin, end and wait beside each other: the former are for more than half as many again as
+ * multiprocessors hold at once.  (H200, T 256 to 8192: up to 10 % for either, the masked ones from
+ * LONG keys on.) */
 static int put_suits(const tc_cuda_product *x, tc_buf *out) {
   enum { LONG = 4096 };
   const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
@@ -439,9 +481,9 @@ static int put_suits(const tc_cuda_product *x, tc_buf *out) {
          "  } suits[] = {\n");
   for (; widths_of(x, n, &w); ++n) {
     const bool many = has_large(x, &w);
-    tc_putf(out, "      {%d, %d, %d, %d, %d, %d, %d, %d},\n", tc_cuda_chain_class(x->p, x->mm, n), w.n, w.n / w.part, first,
-            many ? shared_of(x, &w, MANY) : 0, shared_of(x, &w, FEW), blocks_of(x, &w, MANY),
-            prefers_small(&keys, &w) ? LONG : 0);
+    tc_putf(out, "      {%d, %d, %d, %d, %d, %d, %d, %d},\n", tc_cuda_chain_class(x->p, x->mm, n),
+            w.n, w.n / w.part, first, many ? shared_of(x, &w, MANY) : 0, shared_of(x, &w, FEW),
+            blocks_of(x, &w, MANY), prefers_small(&keys, &w) ? LONG : 0);
     first += many ? 2 : 1;
   }
   tc_putf(out, "  };\n  int at = 0;\n  while (at < %d && width > suits[at].width) ++at;\n", n - 1);
@@ -479,5 +521,8 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           tc_cuda_chain_general_shared(x, TC_CUDA_CHAIN_GENERAL_ROWS, TC_CUDA_CHAIN_GENERAL_COLUMNS));
 }
 
-const tc_cuda_template tc_cuda_chain = {
-    .own = "1", .body = put_body, .general = put_general, .put = put_functions, .launch = put_launch};
+const tc_cuda_template tc_cuda_chain = {.own = "1",
+                                        .body = put_body,
+                                        .general = put_general,
+                                        .put = put_functions,
+                                        .launch = put_launch};

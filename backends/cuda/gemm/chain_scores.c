@@ -1,7 +1,8 @@
-/* chain_scores.c - what becomes of a tile of scores: rows' accumulators, then A of the outer product, element by element.
+/* chain_scores.c - what becomes of a tile of scores: rows' accumulators, then A of the outer
+ * product, element by element.
  *
- * There are two texts, for tiles that all rows of the block have, and for others: the former make no comparison that says
- * which keys a row has. */
+ * There are two texts, for tiles that all rows of the block have, and for others: the former make
+ * no comparison that says which keys a row has. */
 #include "backends/cuda/gemm/chain.h"
 
 #include <math.h>
@@ -17,7 +18,9 @@ typedef struct scores {
   tc_mm_keys keys;
   bool whole;     /* all rows have all keys of the tile */
   bool by_value;  /* A and terms are made of `reduced` alone */
-  tc_val reduced; /* of it the reduction is made: of what the loops say, or of what a positive factor multiplies there */
+  /* of it the reduction is made: of what the loops say, or of what a positive factor multiplies
+   * there */
+  tc_val reduced;
   tc_val factor;  /* that factor; none: id 0 */
 } scores;
 
@@ -46,8 +49,10 @@ static tc_val find_counted(const scores *s, tc_val v) {
     return x.id ? find_counted(s, x) : v;
   }
   if (!s->whole || e->kind != TC_EX_OP || e->op != OP_WHERE) return v;
-  if (k->has_end && e->in[0].id == k->end_test.id) return find_counted(s, e->in[k->end_holds ? 1 : 2]);
-  if (k->has_first && e->in[0].id == k->first_test.id) return find_counted(s, e->in[k->first_holds ? 1 : 2]);
+  if (k->has_end && e->in[0].id == k->end_test.id)
+    return find_counted(s, e->in[k->end_holds ? 1 : 2]);
+  if (k->has_first && e->in[0].id == k->first_test.id)
+    return find_counted(s, e->in[k->first_holds ? 1 : 2]);
   return v;
 }
 
@@ -64,7 +69,9 @@ static bool find_factor(const scores *s, tc_val v, tc_val *raw, tc_val *factor) 
   return false;
 }
 
-static bool takes_largest(const tc_action *a) { return !strcmp(tc_print_combine_part(a->reducer, 0).text, "max"); }
+static bool takes_largest(const tc_action *a) {
+  return !strcmp(tc_print_combine_part(a->reducer, 0).text, "max");
+}
 
 /* Is everything that A and the terms are made of the inner product by way of what is reduced? */
 static bool is_by_value(const scores *s) {
@@ -82,21 +89,26 @@ static bool is_by_value(const scores *s) {
   return by_value;
 }
 
-/* A sum with the 0 of a mask is the other operand; and where 16 bits of the result are asked for, e to the difference of a
- * score and a number of its row is made of one multiplication and addition. */
+/* A sum with the 0 of a mask is the other operand; and where 16 bits of the result are asked for, e
+ * to the difference of a score and a number of its row is made of one multiplication and
+ * addition. */
 static bool take_op(const tc_print_scope *p, const tc_expr *e, tc_buf *out) {
   const scores *s = p->self;
   const tc_expr *sub = expr_of(s, e->in[0]);
-  const bool near = e->dtype == TC_F32 && tc_cuda_kernel_schedule_of(p->k)->approximate, exp = near && e->op == OP_EXP;
+  const bool near = e->dtype == TC_F32 && tc_cuda_kernel_schedule_of(p->k)->approximate,
+             exp = near && e->op == OP_EXP;
   tc_val raw, factor;
-  if (e->dtype == s->x->mm->acc && e->op == OP_ADD && find_beside_zero(s, e).id) { /* but for the sign of 0 */
+  /* but for the sign of 0 */
+  if (e->dtype == s->x->mm->acc && e->op == OP_ADD && find_beside_zero(s, e).id) {
     tc_putf(out, "v%u", find_beside_zero(s, e).id);
     return true;
   }
-  if (!exp || sub->kind != TC_EX_OP || sub->op != OP_SUB || p->depends[sub->in[1].id] >> s->x->kk & 1)
+  if (!exp || sub->kind != TC_EX_OP || sub->op != OP_SUB ||
+      p->depends[sub->in[1].id] >> s->x->kk & 1)
     return tc_cuda_words.op(p, e, out);
   if (find_factor(s, sub->in[0], &raw, &factor))
-    tc_putf(out, "tc_exp_scaled_difference_approx(v%u, v%u, v%u)", raw.id, factor.id, sub->in[1].id);
+    tc_putf(out, "tc_exp_scaled_difference_approx(v%u, v%u, v%u)", raw.id, factor.id,
+            sub->in[1].id);
   else tc_putf(out, "tc_exp_difference_approx(v%u, v%u)", sub->in[0].id, sub->in[1].id);
   return true;
 }
@@ -127,11 +139,13 @@ int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v) {
     return 0;
   }
   need[x->mm->a.id] = need[x->mm->beside.a.id] = 1;
-  for (uint32_t i = 0; i < x->mm->inner.rows.naction; ++i) tc_mark_action(&x->mm->inner.rows.action[i], need);
+  for (uint32_t i = 0; i < x->mm->inner.rows.naction; ++i)
+    tc_mark_action(&x->mm->inner.rows.action[i], need);
   for (uint32_t id = k->nexpr; id-- > 1;) {
     const tc_expr *e = &k->expr[id];
     if (!need[id]) continue;
-    if (is_of_key(x, id) && e->dtype == TC_F32 && n < TC_CUDA_CHAIN_COLUMNS && has_load(k, (tc_val){id})) {
+    if (is_of_key(x, id) && e->dtype == TC_F32 && n < TC_CUDA_CHAIN_COLUMNS &&
+        has_load(k, (tc_val){id})) {
       if (v) v[n] = (tc_val){id};
       n++;
       continue;
@@ -159,7 +173,8 @@ static void put_test(tc_cuda_product *x, tc_val test, bool holds) {
   x->s.printed[test.id] |= 1;
 }
 
-/* Opens the loop over a thread's scores: its row and key, of those that there are, and whether there are more. */
+/* Opens the loop over a thread's scores: its row and key, of those that there are, and whether
+ * there are more. */
 static uint8_t *open_scores(const scores *s) {
   tc_cuda_product *x = s->x;
   tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i) {", s->l->scores);
@@ -167,8 +182,8 @@ static uint8_t *open_scores(const scores *s) {
   tc_print_line(&x->s, "const int at = %s, h = %s;", s->l->key, s->l->row);
   tc_print_line(&x->s, "const tc_int key = key0 + at;");
   if (!s->whole) tc_print_line(&x->s, "const bool live = key < k_end;");
-  tc_print_line(&x->s, "const tc_int %s = %s, %s = row[h];", x->text[x->kk], s->whole ? "key" : "TC_MIN(key, k_end - 1)",
-                x->text[x->m]);
+  tc_print_line(&x->s, "const tc_int %s = %s, %s = row[h];", x->text[x->kk],
+                s->whole ? "key" : "TC_MIN(key, k_end - 1)", x->text[x->m]);
   uint8_t *outer = tc_print_enter(&x->s);
   if (outer && s->l->columns) put_columns(x);
   if (outer && s->whole && s->keys.has_first) put_test(x, s->keys.first_test, s->keys.first_holds);
@@ -184,7 +199,8 @@ static void close_scores(const scores *s, uint8_t *outer) {
 
 static void put_inner_results(const scores *s) {
   for (int i = 0; i < s->x->mm->inner.n; ++i)
-    tc_print_line(&s->x->s, "const tc_u%s r%u = tc_set_%s(%s[i]);", s->type, tc_mm_inner_result(i), s->type, i ? "other" : "score");
+    tc_print_line(&s->x->s, "const tc_u%s r%u = tc_set_%s(%s[i]);", s->type, tc_mm_inner_result(i),
+                  s->type, i ? "other" : "score");
 }
 
 /* Accumulator 0 of the rows with these keys: next. */
@@ -193,7 +209,8 @@ static void put_first(const scores *s) {
   const char *op = tc_print_combine_part(s->a->reducer, 0).text, *t = s->type, *rows = s->l->rows;
   const uint32_t v = s->reduced.id;
   tc_print_line(&x->s, "tc_u%s next[%s];", t, rows);
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) next[h] = %s;", rows, s->factor.id ? "none" : "most[h]");
+  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) next[h] = %s;", rows,
+                s->factor.id ? "none" : "most[h]");
   uint8_t *outer = open_scores(s);
   put_inner_results(s);
   tc_print_value(&x->s, s->reduced);
@@ -222,7 +239,9 @@ static void put_factors(const scores *s) {
     return;
   }
   tc_print_line(&x->s, "changed = false;");
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) changed |= next[h].l[0] != most[h].l[0];", s->l->rows);
+  tc_print_line(&x->s,
+                "TC_UNROLL for (int h = 0; h < %s; ++h) changed |= next[h].l[0] != most[h].l[0];",
+                s->l->rows);
   tc_print_line(&x->s, "changed = tc_chain_any(changed);");
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) {", s->l->rows);
   x->s.indent += 2;
@@ -241,7 +260,8 @@ static void put_elements(const scores *s) {
   uint8_t *outer = open_scores(s);
   if (s->a) tc_print_line(&x->s, "const tc_u%s r2 = most[h];", s->type);
   if (s->by_value) {
-    tc_print_line(&x->s, "const tc_u%s v%u = tc_set_%s(score[i]);", s->type, s->reduced.id, s->type);
+    tc_print_line(&x->s, "const tc_u%s v%u = tc_set_%s(score[i]);", s->type, s->reduced.id,
+                  s->type);
     x->s.printed[s->reduced.id] |= 1;
   } else {
     put_inner_results(s);
@@ -251,12 +271,19 @@ static void put_elements(const scores *s) {
   if (s->a) tc_print_value(&x->s, s->a->term);
   if (s->a) tc_print_line(&x->s, "total[h] += %sv%u.l[0]%s;", none, s->a->term.id, else_none);
   tc_print_line(&x->s, "score[i] = %sv%u.l[0]%s;", none, x->mm->a.id, else_none);
-  if (tc_mm_has_beside(x->mm)) tc_print_line(&x->s, "other[i] = %sv%u.l[0]%s;", none, x->mm->beside.a.id, else_none);
+  if (tc_mm_has_beside(x->mm))
+    tc_print_line(&x->s, "other[i] = %sv%u.l[0]%s;", none, x->mm->beside.a.id, else_none);
   close_scores(s, outer);
 }
 
-static void put_text(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc_mm_keys *keys, bool whole) {
-  scores s = {.x = x, .l = l, .type = tc_cuda_acc(x), .a = tc_cuda_chain_rows(x), .keys = *keys, .whole = whole};
+static void put_text(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc_mm_keys *keys,
+                     bool whole) {
+  scores s = {.x = x,
+              .l = l,
+              .type = tc_cuda_acc(x),
+              .a = tc_cuda_chain_rows(x),
+              .keys = *keys,
+              .whole = whole};
   const tc_spelling *outer_words = x->s.words;
   tc_spelling words = tc_cuda_words;
   uint8_t *outer = tc_print_enter(&x->s);
@@ -277,7 +304,8 @@ static void put_text(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc
   tc_print_leave(&x->s, outer);
 }
 
-void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc_mm_keys *keys) {
+void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l,
+                              const tc_mm_keys *keys) {
   tc_print_line(&x->s, "if (key0 >= all_first && key1 <= all_end) {");
   put_text(x, l, keys, true);
   tc_print_line(&x->s, "} else {");

@@ -1,9 +1,10 @@
 /* chain_simt.c - a chain of products as every thread's own sums: any dtype, any widths.
  *
- * A block of 256 threads has M = 16 ROWS rows and N columns.  A tile of scores, M x KEYS, is summed over parts of the inner
- * products, DEEP of them in shared memory at a time while the next are on their way to registers; then it is A of the outer
- * product, in shared memory too, of which parts of DEEP keys of B pass in the same way.  Wider results have several blocks,
- * each with the scores of its own. */
+ * A block of 256 threads has M = 16 ROWS rows and N columns.  A tile of scores, M x KEYS, is summed
+ * over parts of the inner products, DEEP of them in shared memory at a time while the next are on
+ * their way to registers; then it is A of the outer product, in shared memory too, of which parts
+ * of DEEP keys of B pass in the same way.  Wider results have several blocks, each with the scores
+ * of its own. */
 #include "backends/cuda/gemm/chain.h"
 
 #include <stdio.h>
@@ -36,12 +37,13 @@ static void put_part(tc_cuda_product *x, const tc_cuda_fill *f, bool place) {
 }
 
 static void put_next(tc_cuda_product *x, const tc_cuda_fill *f) {
-  tc_print_line(&x->s, "tc_vec<tc_%s, %c_lanes> %c_next[%s * DEEP / (THREADS * %c_lanes)];", tc_cuda_acc(x), f->name, f->name,
-                f->outer.count, f->name);
+  tc_print_line(&x->s, "tc_vec<tc_%s, %c_lanes> %c_next[%s * DEEP / (THREADS * %c_lanes)];",
+                tc_cuda_acc(x), f->name, f->name, f->outer.count, f->name);
 }
 
 /* sum += a part of the product of two tiles: left[d] are rows of A's, and B's is f. */
-static void put_multiply(tc_cuda_product *x, const tc_cuda_fill *f, const char *sum, const char *left) {
+static void put_multiply(tc_cuda_product *x, const tc_cuda_fill *f, const char *sum,
+                         const char *left) {
   tc_print_line(&x->s, "TC_UNROLL for (int d = 0; d < DEEP; ++d) {");
   tc_print_line(&x->s, "  constexpr int COLUMNS = %s / 16;", f->outer.count);
   tc_print_line(&x->s, "  tc_%s left[ROWS], right[COLUMNS];", tc_cuda_acc(x));
@@ -49,13 +51,16 @@ static void put_multiply(tc_cuda_product *x, const tc_cuda_fill *f, const char *
   tc_print_line(&x->s, "  tc_run<COLUMNS, %s>(right, %c_tile[d], x);", f->outer.count, f->name);
   tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < ROWS; ++i)");
   tc_print_line(&x->s, "    TC_UNROLL for (int j = 0; j < COLUMNS; ++j)");
-  tc_print_line(&x->s, "      %s[i * COLUMNS + j] = tc_mad(left[i], right[j], %s[i * COLUMNS + j]);", sum, sum);
+  tc_print_line(&x->s,
+                "      %s[i * COLUMNS + j] = tc_mad(left[i], right[j], %s[i * COLUMNS + j]);", sum,
+                sum);
   tc_print_line(&x->s, "}");
 }
 
-/* The loop over parts of a product up to `end`: those of the tiles, of which B is the last, are fetched while the ones in
- * front of them are multiplied. */
-static void put_product(tc_cuda_product *x, const tc_cuda_fill *f, int tiles, const char *end, const char *sum, const char *left) {
+/* The loop over parts of a product up to `end`: those of the tiles, of which B is the last, are
+ * fetched while the ones in front of them are multiplied. */
+static void put_product(tc_cuda_product *x, const tc_cuda_fill *f, int tiles, const char *end,
+                        const char *sum, const char *left) {
   tc_print_line(&x->s, "{ /* %s */", sum);
   x->s.indent += 2;
   for (int i = 0; i < tiles; ++i) put_next(x, &f[i]);
@@ -89,21 +94,27 @@ static void put_inner(tc_cuda_product *x, const tc_cuda_operand *o, int i) {
   const tc_cuda_span deep = {x->kk + 1 + i, "next", end, "DEEP"};
   const tc_cuda_fill f[] = {
       {&o[a], tc_cuda_chain_letter[a], {x->m, "m0", "m_end", "M"}, deep, "A of an inner product"},
-      {&o[b], tc_cuda_chain_letter[b], {x->kk, "key0", "k_end", "KEYS"}, deep, "B of an inner product"}};
+      {&o[b],
+       tc_cuda_chain_letter[b],
+       {x->kk, "key0", "k_end", "KEYS"},
+       deep,
+       "B of an inner product"}};
   tc_print_line(&x->s, "tc_%s %s[%s] = {};", tc_cuda_acc(x), sum, layout.scores);
   put_product(x, f, 2, end, sum, i ? "p_tile[d]" : "q_tile[d]");
 }
 
 static void put_tile(tc_cuda_product *x, char name, const char *wide, const char *at) {
   const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "tc_%s(*const %c_tile)[%s + %d] = (tc_%s(*)[%s + %d])(%s);", t, name, wide, PAD, t, wide, PAD, at);
+  tc_print_line(&x->s, "tc_%s(*const %c_tile)[%s + %d] = (tc_%s(*)[%s + %d])(%s);", t, name, wide,
+                PAD, t, wide, PAD, at);
 }
 
 /* Scores are A, in shared memory; B is that of an inner product, or its own. */
 static void put_outer(tc_cuda_product *x, const tc_cuda_operand *o, int i) {
   const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
   const tc_cuda_span n = {y.same < 0 ? x->n : x->kk + 1 + y.same, "n0", "n_end", "N"};
-  const tc_cuda_fill f = {&o[y.b], tc_cuda_chain_letter[y.b], n, {x->kk, "key0 + next", "k_end", "DEEP"}, "B"};
+  const tc_cuda_fill f = {
+      &o[y.b], tc_cuda_chain_letter[y.b], n, {x->kk, "key0 + next", "k_end", "DEEP"}, "B"};
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i) {", layout.scores);
   tc_print_line(&x->s, "  const int h = %s;", layout.row);
@@ -123,7 +134,8 @@ static void put_tiles(tc_cuda_product *x) {
   char second[48], third[64];
   snprintf(second, sizeof second, "place + DEEP * (M + %d)", PAD);
   snprintf(third, sizeof third, "%s + DEEP * (KEYS + %d)", second, PAD);
-  tc_print_line(&x->s, "constexpr int THREADS = %d, DEEP = %d, KEYS = %d, M = 16 * ROWS;", TC_CUDA_THREADS, DEEP, keys_of(x));
+  tc_print_line(&x->s, "constexpr int THREADS = %d, DEEP = %d, KEYS = %d, M = 16 * ROWS;",
+                TC_CUDA_THREADS, DEEP, keys_of(x));
   tc_print_line(&x->s, "const int x = (int)threadIdx.x %% 16, y = (int)threadIdx.x / 16;");
   tc_print_line(&x->s, "tc_%s *const place = (tc_%s *)tc_shared;", tc_cuda_acc(x), tc_cuda_acc(x));
   put_tile(x, 'q', "M", "place");
@@ -168,8 +180,9 @@ typedef struct block {
   int rows, columns;
 } block;
 
-/* Blocks of the schedule's sides as rows; those of all columns compute scores once, where a thread has registers for twice
- * as many sums, as it has not of doubles.  Of few columns first.  How many. */
+/* Blocks of the schedule's sides as rows; those of all columns compute scores once, where a thread
+ * has registers for twice as many sums, as it has not of doubles.  Of few columns first.  How
+ * many. */
 static int blocks_of(const tc_cuda_product *x, block *to) {
   const int few = TC_CUDA_CHAIN_GENERAL_COLUMNS;
   const tc_schedule_list *sides = &x->plan->sides;
@@ -183,13 +196,15 @@ static int blocks_of(const tc_cuda_product *x, block *to) {
 }
 
 /* o: NULL: single elements. */
-static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, int number, block of,
-                         tc_buf *out) {
+static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o,
+                         const tc_cuda_bodies *b, int number, block of, tc_buf *out) {
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, ", of.rows / SIDE, of.columns);
   for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i) {
     const int which = tc_cuda_chain_lanes[i];
-    const int width = !o ? 1 : which == TC_CUDA_EPILOGUE ? (int)o[which].plan.width : tc_cuda_piece(&o[which]);
+    const int width = !o                          ? 1
+                      : which == TC_CUDA_EPILOGUE ? (int)o[which].plan.width
+                                                  : tc_cuda_piece(&o[which]);
     tc_putf(&arguments, "%d, ", width);
   }
   tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
@@ -201,8 +216,8 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, con
 enum { MOST_BLOCKS = 4 };
 static const block any = {TC_CUDA_CHAIN_GENERAL_ROWS, TC_CUDA_CHAIN_GENERAL_COLUMNS};
 
-uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b,
-                                   int number, bool least, tc_buf *out) {
+uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_operand *o,
+                                   const tc_cuda_bodies *b, int number, bool least, tc_buf *out) {
   block of[MOST_BLOCKS];
   const int n = least ? 1 : blocks_of(x, of);
   if (least) of[0] = any;
@@ -212,7 +227,8 @@ uint32_t tc_cuda_chain_put_general(const tc_cuda_product *x, const tc_cuda_opera
   return (uint32_t)n + 1;
 }
 
-static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, tc_buf *out) {
+static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o,
+                              const tc_cuda_bodies *b, tc_buf *out) {
   const tc_cuda_bodies own = {.general = b->body, .all = b->all};
   return tc_cuda_chain_put_general(x, o, &own, 0, false, out);
 }
@@ -240,4 +256,5 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           n, last, last, last, TC_CUDA_THREADS);
 }
 
-const tc_cuda_template tc_cuda_chain_simt = {.own = "1", .body = put_body, .put = put_functions, .launch = put_launch};
+const tc_cuda_template tc_cuda_chain_simt = {
+    .own = "1", .body = put_body, .put = put_functions, .launch = put_launch};

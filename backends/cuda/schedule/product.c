@@ -27,7 +27,9 @@ static tc_cuda_along outer_of(int which) {
   }
 }
 
-static tc_cuda_along deep_of(int which) { return which < TC_CUDA_INNER_A ? TC_CUDA_ALONG_K : TC_CUDA_ALONG_D; }
+static tc_cuda_along deep_of(int which) {
+  return which < TC_CUDA_INNER_A ? TC_CUDA_ALONG_K : TC_CUDA_ALONG_D;
+}
 
 static tc_val value_of(const tc_mm_loop *mm, int which) {
   switch (which) {
@@ -52,7 +54,8 @@ static bool open_value(const tc_kernel *k, const tc_program *p, int which, int a
   o->action = (tc_action){
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = o->value, .dtype = mm->acc};
   o->stage = (tc_stage){.axes = 1, .naction = 1, .action = &o->action};
-  o->nest = (tc_nest){.naxis = tc_mm_first_part(mm), .nstage = 1, .stage = &o->stage, .vector = o->along};
+  o->nest =
+      (tc_nest){.naxis = tc_mm_first_part(mm), .nstage = 1, .stage = &o->stage, .vector = o->along};
   return plain >= 0;
 }
 
@@ -65,8 +68,8 @@ static void open_epilogue(const tc_mm_loop *mm, tc_cuda_operand *o) {
   o->nest = (tc_nest){.naxis = n + 1, .nparallel = n, .nstage = 1, .stage = &o->stage, .vector = n};
 }
 
-/* Are lanes one by one?  Where what is computed changes along parts of their axis; and where the guard of an array as it is
- * changes from lane to lane.  -1: out of memory. */
+/* Are lanes one by one?  Where what is computed changes along parts of their axis; and where the
+ * guard of an array as it is changes from lane to lane.  -1: out of memory. */
 static int one_by_one(const tc_kernel *k, const tc_cuda_operand *o) {
   const uint32_t parts = tc_mm_parts(&k->mm, o->along);
   const tc_val guard = o->plain ? k->expr[o->value.id].guard : (tc_val){0};
@@ -76,7 +79,8 @@ static int one_by_one(const tc_kernel *k, const tc_cuda_operand *o) {
   tc_print_depends(k, NULL, depends);
   const int part = tc_mm_innermost(&k->mm, o->along);
   const uint32_t lanes = 1u << o->along | (part < 0 ? 0 : 1u << part);
-  const bool any = o->plain ? depends[guard.id] & lanes : tc_print_stage_axes(&o->stage, depends) & parts;
+  const bool any =
+      o->plain ? depends[guard.id] & lanes : tc_print_stage_axes(&o->stage, depends) & parts;
   free(depends);
   return any;
 }
@@ -112,7 +116,10 @@ static int neighbours(const tc_kernel *k, const tc_program *p, tc_val v, int axi
 static tc_cuda_along plan_along(const tc_kernel *k, const tc_program *p, int which) {
   const tc_val v = value_of(&k->mm, which);
   const tc_cuda_along outer = outer_of(which), deep = deep_of(which);
-  return neighbours(k, p, v, axis_of(&k->mm, which, outer)) > neighbours(k, p, v, axis_of(&k->mm, which, deep)) ? outer : deep;
+  return neighbours(k, p, v, axis_of(&k->mm, which, outer)) >
+                 neighbours(k, p, v, axis_of(&k->mm, which, deep))
+             ? outer
+             : deep;
 }
 
 /* A chain's A is read by nobody: it keeps what a schedule begins with. */
@@ -140,10 +147,14 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b) {
   for (int i = 0; i < mm->inner.n; ++i) {
     const tc_expr *inner = &k->expr[mm->inner.b[i].id];
     const int d = tc_mm_deep(mm, i);
-    if (tc_cuda_is_plain(k, p, mm->inner.b[i]) <= 0 || inner->guard.id || inner->buffer != outer->buffer) continue;
-    bool same = tc_dim_same(inner->address.offset, outer->address.offset) && tc_dim_same(mm->axis[d].extent, mm->axis[n].extent);
+    if (tc_cuda_is_plain(k, p, mm->inner.b[i]) <= 0 || inner->guard.id ||
+        inner->buffer != outer->buffer)
+      continue;
+    bool same = tc_dim_same(inner->address.offset, outer->address.offset) &&
+                tc_dim_same(mm->axis[d].extent, mm->axis[n].extent);
     for (int y = 0; y < tc_mm_axes(mm); ++y)
-      same = same && (y == d || tc_dim_same(inner->address.coef[y == n ? d : y], outer->address.coef[y]));
+      same = same &&
+             (y == d || tc_dim_same(inner->address.coef[y == n ? d : y], outer->address.coef[y]));
     if (same) return i;
   }
   return -1;
@@ -178,11 +189,14 @@ int tc_cuda_chain_class(const tc_program *p, const tc_mm_loop *mm, int i) {
   return i && classes[i - 1] >= widest(p, mm) ? 0 : classes[i];
 }
 
-bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm) { return widest(p, mm) > MOST_WIDTH; }
+bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm) {
+  return widest(p, mm) > MOST_WIDTH;
+}
 
 /* B of both outer products are tiles that are there for the inner ones. */
 static bool has_same_b(const tc_program *p, const tc_kernel *k) {
-  return !tc_mm_has_beside(&k->mm) || (tc_cuda_same_b(k, p, k->mm.b) >= 0 && tc_cuda_same_b(k, p, k->mm.beside.b) >= 0);
+  return !tc_mm_has_beside(&k->mm) ||
+         (tc_cuda_same_b(k, p, k->mm.b) >= 0 && tc_cuda_same_b(k, p, k->mm.beside.b) >= 0);
 }
 
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
@@ -193,14 +207,18 @@ bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
   return tc_cuda_may_mma(&k->mm) && has_same_b(p, k);
 }
 
-bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) { return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k); }
+bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
+  return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k);
+}
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
   if (template == TC_CUDA_CHAIN) return side == 128 || side == 64;
-  /* rows of a block of a chain: a thread has registers for 8 of its own beside scores of one inner product */
-  if (tc_mm_is_chain(mm)) return side == 64 || (side == 128 && mm->inner.n == 1 && tc_dtype_bytes(mm->acc) < 8);
+  /* rows of a block of a chain: a thread has registers for 8 of its own beside scores of one inner
+   * product */
+  if (tc_mm_is_chain(mm))
+    return side == 64 || (side == 128 && mm->inner.n == 1 && tc_dtype_bytes(mm->acc) < 8);
   if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
   return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
 }
@@ -226,16 +244,19 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
   for (int i = 0; i < N; ++i) {
     const int64_t half = sides[i] / 2;
     if (!tc_cuda_may_side(&k->mm, s->template, sides[i])) continue;
-    if (simt && !tc_mm_is_chain(&k->mm) && sides[i] > LEAST && (largest(p, &axis[0]) <= half || largest(p, &axis[1]) <= half))
+    if (simt && !tc_mm_is_chain(&k->mm) && sides[i] > LEAST &&
+        (largest(p, &axis[0]) <= half || largest(p, &axis[1]) <= half))
       continue;
     s->sides.at[s->sides.n++] = sides[i];
   }
   return true;
 }
 
-/* Operands of halves that are copied in the background: others take several times as long as the library does. */
+/* Operands of halves that are copied in the background: others take several times as long as the
+ * library does. */
 static bool has_wide_operands(const tc_cuda_kernel_schedule *s) {
-  return s->template != TC_CUDA_MMA || (s->width[TC_CUDA_A] == TC_CUDA_COPIED && s->width[TC_CUDA_B] == TC_CUDA_COPIED);
+  return s->template != TC_CUDA_MMA ||
+         (s->width[TC_CUDA_A] == TC_CUDA_COPIED && s->width[TC_CUDA_B] == TC_CUDA_COPIED);
 }
 
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {

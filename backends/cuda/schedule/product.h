@@ -1,4 +1,5 @@
-/* product.h - the decisions about a product of matrices: its template, and how operands are read. */
+/* product.h - the decisions about a product of matrices: its template, and how operands are
+ * read. */
 #ifndef TC_CUDA_PRODUCT_H
 #define TC_CUDA_PRODUCT_H
 
@@ -8,7 +9,8 @@
 typedef struct tc_cuda_operand {
   tc_val value;
   int along, across; /* axis of neighbours in memory, and the other one */
-  bool plain;        /* an array as it is, where a guard of places holds: nothing to compute, no rounding */
+  /* an array as it is, where a guard of places holds: nothing to compute, no rounding */
+  bool plain;
   tc_nest nest;      /* lanes along `along` */
   tc_stage stage;
   tc_action action;
@@ -21,25 +23,29 @@ int tc_cuda_operands(const tc_mm_loop *mm); /* how many of TC_CUDA_OPERANDS ther
 bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
                           tc_cuda_operand *o);
 bool tc_cuda_may_mma(const tc_mm_loop *mm); /* tensor cores multiply such operands */
-bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k); /* there is a template for the chain */
-/* ... that of tensor cores, and chains are made for it: of halves, of rows that shared memory holds, or of sizes
- * that are known at run time only.  (H100: chains of f32 by every thread's own sums take as long as products by the library
- * and a softmax between them, their gradients up to twice as long.) */
+/* there is a template for the chain */
+bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k);
+/* ... that of tensor cores, and chains are made for it: of halves, of rows that shared memory
+ * holds, or of sizes that are known at run time only.  (H100: chains of f32 by every thread's own
+ * sums take as long as products by the library and a softmax between them, their gradients up to
+ * twice as long.) */
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k);
-/* The i-th width that there are functions for where sizes are known at run time only; 0: there are no more, or the one
- * before suits all sizes.  And may a size be larger than all of them? */
+/* The i-th width that there are functions for where sizes are known at run time only; 0: there are
+ * no more, or the one before suits all sizes.  And may a size be larger than all of them? */
 int tc_cuda_chain_class(const tc_program *p, const tc_mm_loop *mm, int i);
 bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm);
-/* The inner product of a chain whose B is the same array as B of an outer one, along n as along its d; -1: there is none. */
+/* The inner product of a chain whose B is the same array as B of an outer one, along n as along its
+ * d; -1: there is none. */
 int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b);
 /* Are there tiles of that side, by that template? */
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
-bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template); /* the rates are those of such products */
+/* the rates are those of such products */
+bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template);
 /* Fills in what is of products.  false: out of memory. */
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s);
 
-/* gemm/library.c: can the library do the product?  And the kernel of the nest that it leaves, in the program's
- * arena; NULL: there is none.  false: out of memory. */
+/* gemm/library.c: can the library do the product?  And the kernel of the nest that it leaves, in
+ * the program's arena; NULL: there is none.  false: out of memory. */
 bool tc_cuda_library_takes(const tc_kernel *k, const tc_program *p);
 bool tc_cuda_library_rest(const tc_kernel *k, const tc_program *p, tc_kernel **out);
 
