@@ -109,6 +109,22 @@ Test(schedule, of_blocks_of_rows) {
   }
 }
 
+/* A product of one column: short rows are blocks, longer ones are reduced one by one. */
+Test(schedule, of_one_column_of_short_rows) {
+  tc_graph *g = tc_graph_parse("graph g\n%1 = param f32[B,R,C] \"x\"\n%2 = param f32[B,C,N] \"y\"\n%3 = matmul %1 %2\nret %3\n", &diag);
+  tc_program *p = planned(g);
+  const tc_schedule_nest *s = &p->kernel[0].schedule->product->schedule->nest[0];
+  const tc_omp_nest_schedule *blocks = s->variant[0].nest, *rows = s->variant[1].nest;
+  cr_assert_geq(s->nvariant, 3);
+  cr_expect_eq(s->variant[0].nwhen, 4);
+  cr_expect_eq(blocks->vector, 1);
+  cr_expect_eq(((const tc_omp_stage_schedule *)s->variant[0].stage)[0].transpose.n, 1);
+  cr_expect_eq(s->variant[1].nwhen, 2);
+  cr_expect_eq(rows->vector, 3);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 /* Columns of a matrix, and one row times a matrix, read whole rows where these are long and many. */
 Test(schedule, of_columns) {
   static const char *const text[] = {
@@ -140,11 +156,12 @@ Test(schedule, of_one_row_or_column) {
   tc_program *p = planned(g);
   const tc_schedule_nest *s = &p->kernel[0].schedule->product->schedule->nest[0];
   const tc_nest *n = &p->kernel[0].schedule->product->nest[0];
-  cr_assert_eq(s->nvariant, 3); /* one column; columns and rows that are many; others */
+  static const char *const lanes[] = {"m", "k", "n", "n"};
+  cr_assert_eq(s->nvariant, 4); /* one column, of short rows and of others; columns and rows that are many; others */
   cr_expect_str_eq(n->axis[s->variant[0].when[0].axis].name, "n");
-  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[0].nest)->vector].name, "k");
-  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[1].nest)->vector].name, "n");
-  cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[2].nest)->vector].name, "n");
+  cr_expect_str_eq(n->axis[s->variant[1].when[0].axis].name, "n");
+  for (int i = 0; i < 4; i++)
+    cr_expect_str_eq(n->axis[((const tc_omp_nest_schedule *)s->variant[i].nest)->vector].name, lanes[i], "%d", i);
   tc_program_free(p);
   tc_graph_free(g);
 }

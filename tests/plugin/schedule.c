@@ -22,6 +22,7 @@
 // PLANNED-NEXT:     tile 256
 // PLANNED-NEXT:     nontemporal
 // PLANNED-NEXT:     stage 0 block 256
+// PLANNED-NEXT:     stage 0 transpose %1
 // PLANNED-NEXT:     when j < 128, i >= 1 vectors
 // PLANNED-NEXT:     vector j
 // PLANNED-NEXT:     collect
@@ -54,7 +55,7 @@
 // GPU: _nest0_again<4, 8, int, 192>
 // GPU: .group = 192,
 
-// WRONG: schedule.c:[[#@LINE+4]]:23: error: schedule {{.*}}.wrong: line 16: stage 0 unroll 6: accumulators are combined in pairs: it is no power of two
+// WRONG: schedule.c:[[#@LINE+4]]:23: error: schedule {{.*}}.wrong: line 17: stage 0 unroll 6: accumulators are combined in pairs: it is no power of two
 // GPU_WRONG: schedule.c:[[#@LINE+3]]:23: error: schedule {{.*}}.gpu_wrong: line {{.*}}: group 200: it is neither a power of two up to 32 nor a number of whole warps
 // MISSING: schedule.c:[[#@LINE+2]]:23: error: schedule {{.*}}.missing: it cannot be read
 

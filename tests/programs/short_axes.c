@@ -149,6 +149,15 @@ TC_COMPILE static tc_tensor *summed_integers(operand x TC_SHAPE("i32[R,C]")) { r
 TC_COMPILE static tc_tensor *centred(operand x TC_SHAPE("f32[R,C]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
 TC_COMPILE static tc_tensor *centred3(operand x TC_SHAPE("f32[R,3]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
 TC_COMPILE static tc_tensor *centred7(operand x TC_SHAPE("i32[R,7]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
+TC_COMPILE static tc_tensor *log_shares(operand x TC_SHAPE("f32[R,C]")) { return tc_log_softmax(x, 1); }
+TC_COMPILE static tc_tensor *shares32(operand x TC_SHAPE("f32[R,C]")) { return tc_softmax(x, 1); }
+/* Of one column, and of one element of k. */
+TC_COMPILE static tc_tensor *columns(operand a TC_SHAPE("f32[B,R,C]"), operand b TC_SHAPE("f32[B,C,N]")) {
+  return tc_matmul(a, b);
+}
+TC_COMPILE static tc_tensor *turned_product(operand a TC_SHAPE("bf16[K,R]"), operand b TC_SHAPE("bf16[C,K]")) {
+  return tc_matmul(tc_transpose(a, 0, 1), tc_transpose(b, 0, 1));
+}
 /* Stored where they stand, beside other columns. */
 TC_COMPILE static void centre(tc_tensor *x TC_SHAPE("f32[R,C]")) { tc_copy_(x, tc_sub(x, tc_max(x, TC_AXES(1), true))); }
 TC_COMPILE static void sum_up(tc_tensor *x TC_SHAPE("f32[R,C]")) { tc_copy_(x, tc_cumsum(x, 1)); }
@@ -179,6 +188,12 @@ static void check_blocks(int64_t r, int64_t c) {
   SAME("centred", centred(dense));
   if (c == 3) SAME("centred3", centred3(dense));
   if (c == 7) SAME("centred7", centred7(tc_cast(dense, TC_I32)));
+  SAME("log_shares", log_shares(x));
+  SAME("shares32", shares32(x));
+  tc_tensor *two = tc_round(tc_mul_s(tc_randn(TC_DIMS(2, r, c), 1, TC_F32), 9));
+  SAME("columns", columns(two, tc_round(tc_mul_s(tc_randn(TC_DIMS(2, c, 1), 2, TC_F32), 9))));
+  for (int64_t k = 1; k < 4; k++)
+    SAME("turned_product", turned_product(tc_randn(TC_DIMS(k, r), 1, TC_BF16), tc_randn(TC_DIMS(c, k), 2, TC_BF16)));
   check_in_place(centre, wide, r, c);
   check_in_place(sum_up, wide, r, c);
   check_in_place(centre, dense, r, c);

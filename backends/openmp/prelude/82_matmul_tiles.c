@@ -166,6 +166,29 @@ TC_SLOW void tc_mm_u32_transpose(const char *src, int64_t ss, char *dst, int64_t
   tc_mm_u32_put(x, dst, ds, rows, n);
 }
 TC_MM_TRANSPOSE_PADDED(u32, 4)
+/* @ tc_mm_u32_block */
+/* dst[j][i] = src[i][j] of words of 4 bytes, of TC_L rows, or of `all` where these are fewer; ss and ds bytes between rows.
+ * Pieces of four words are loaded where none reaches past the last one of all rows; `exact`: no more rows than that are written
+ * to dst, else a multiple of four. */
+TC_FN void tc_mm_u32_block(const char *src, int64_t ss, char *dst, int64_t ds, int64_t cols, int64_t all, int exact) {
+  enum { S = 4, piece = 4 };
+  const int64_t over = (piece - cols % piece) % piece * S;
+  const int pieces = cols > 1 && over <= (all - TC_L) * ss; /* the last one, too */
+  const int64_t whole = all < TC_L ? 0 : pieces ? cols : cols / piece * piece;
+  int64_t j = 0;
+  for (; j < whole; j += piece, src += piece * S) {
+    tc_vu32 x[piece];
+    TC_UNROLL for (int i = 0; i < piece; ++i) x[i] = tc_mm_u32_pieces(src + i * ss, ss);
+    tc_mm_u32_cross(x);
+    TC_UNROLL for (int i = 0; i < piece; ++i, dst += ds)
+      if (!exact || i == 0 || i < cols - j) __builtin_memcpy(dst, &x[i], sizeof x[i]);
+  }
+  for (; j < cols; ++j, src += S, dst += ds) {
+    const void *p = src;
+    const tc_vi32 v = all < TC_L ? tc_rawstrided_i32(p, ss / S, all) : ss == S ? tc_rawload_i32(p) : tc_rawstrided_i32(p, ss / S, TC_L);
+    __builtin_memcpy(dst, &v, sizeof v);
+  }
+}
 /* @ TC_TILE */
 /* tile: dst[j][i] = src[i][j] for i < rows, j < cols; ss and ds bytes between rows, those of dst a number of whole vectors.  Few
  * columns are loaded element by element: transposing takes as long for all of a vector. */
@@ -188,32 +211,20 @@ TC_MM_TRANSPOSE_PADDED(u32, 4)
 /* @ tc_tile_u16 */
 TC_TILE(u16, 2, tc_mm_u16_transpose_padded, tc_rawstrided_i16)
 /* @ tc_tile_u32 */
-TC_TILE(u32, 4, tc_mm_u32_transpose_padded, tc_rawstrided_i32)
+TC_SLOW void tc_tile_u32(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t cols) {
+  for (int64_t i = 0; i < rows; i += TC_L)
+    if (cols == TC_L) tc_mm_u32_transpose_padded(src + i * ss, ss, dst + i * 4, ds, TC_L * 4, TC_MIN(TC_L, rows - i), TC_L);
+    else tc_mm_u32_block(src + i * ss, ss, dst + i * 4, ds, cols, rows - i, 1);
+}
 /* @ tc_tile_u64 */
 TC_TILE(u64, 8, tc_mm_u64_transpose_padded, tc_rawstrided_i64)
 /* @ tc_rows_u32 tc_torows_u32 */
 /* Blocks of TC_L rows of few elements, `step` elements apart, and tiles with a vector for each place of the rows: tile[j][i] is
- * element j of row i.  `rows` are in the block, `all` are down to the end of the array.  Pieces of four elements are moved at a
- * time, where none reaches past the end of the last row; or past that of the block, behind which other threads write. */
+ * element j of row i.  `rows` are in the block, `all` are down to the end of the array. */
 enum { TC_PIECE = 4, TC_PIECE_BYTES = 16 };
 TC_SLOW void tc_rows_u32(const void *src, int64_t step, void *tile, int64_t rows, int64_t cols, int64_t all) {
-  const char *from = src;
-  char *to = tile;
-  enum { S = sizeof(tc_u32), line = TC_L * S };
-  const int64_t over = (TC_PIECE - cols % TC_PIECE) % TC_PIECE;
-  if (rows < TC_L || over > (all - rows) * step) {
-    for (int64_t j = 0; j < cols; ++j) {
-      const tc_vi32 v = tc_rawstrided_i32((const tc_i32 *)from + j, step, rows);
-      __builtin_memcpy(to + j * line, &v, sizeof v);
-    }
-    return;
-  }
-  for (int64_t j = 0; j < cols; j += TC_PIECE, from += TC_PIECE_BYTES, to += TC_PIECE * line) {
-    tc_vu32 x[TC_PIECE];
-    TC_UNROLL for (int i = 0; i < TC_PIECE; ++i) x[i] = tc_mm_u32_pieces(from + i * step * S, step * S);
-    tc_mm_u32_cross(x);
-    __builtin_memcpy(to, x, sizeof x);
-  }
+  enum { S = sizeof(tc_u32) };
+  tc_mm_u32_block(src, step * S, tile, TC_L * S, cols, rows < TC_L ? rows : all, 0);
 }
 /* The first 1 to 3 of a piece. */
 TC_FN void tc_mm_u32_few(char *to, const char *piece, int64_t n) {

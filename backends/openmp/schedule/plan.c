@@ -138,6 +138,21 @@ static bool plan_one_column(const kernel_plan *x, const tc_nest *n, int vector, 
   return plan_variant(x, n, vector, PLAIN, v);
 }
 
+/* Adds the same for rows of the matrix that are short, in blocks. */
+static bool plan_one_column_of_blocks(const kernel_plan *x, const tc_nest *n, int vector, tc_schedule_nest *s) {
+  const int axis = n->nparallel - 1, rows = n->nparallel - 2;
+  tc_schedule_variant *v = &s->variant[s->nvariant];
+  if (vector < n->nparallel || n->naxis != n->nparallel + 1 || rows < 0) return true;
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .bound = 1};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = 2};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .less = true, .bound = TC_OMP_BLOCK_ROWS};
+  v->when[v->nwhen++] = (tc_schedule_compare){.axis = rows, .vectors = true, .bound = 1};
+  if (!plan_variant(x, n, rows, PLAIN, v)) return false;
+  if (((const tc_omp_stage_schedule *)v->stage)[0].transpose.n) s->nvariant++;
+  else v->nwhen = 0;
+  return true;
+}
+
 /* Adds the variant of a nest whose rows are shorter than so many points and fill the lanes with their results. */
 static bool plan_collected(const kernel_plan *x, const tc_nest *n, int64_t points, tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
@@ -156,7 +171,7 @@ static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows, 
   return plan_variant(x, n, n->vector, INTERCHANGE, v);
 }
 
-enum { VARIANTS = 8 }; /* of a nest, at most */
+enum { VARIANTS = 10 }; /* of a nest, at most */
 
 /* Of short rows, neighbouring ones share a vector.  Lanes run along the last of the outer axes, whose stores are in order,
  * where hardly any are left over at its end: at each outer point, the lanes of a part of a vector are loaded one by one as
@@ -185,7 +200,7 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   if (width && !plan_short_rows(x, n, width, s)) return false;
   if (points && !plan_short(x, n, 2, points, 0, 1, s)) return false;
   if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, 1, s)) return false;
-  if (one >= 0 && !plan_one_column(x, n, one, s)) return false;
+  if (one >= 0 && !(plan_one_column_of_blocks(x, n, one, s) && plan_one_column(x, n, one, s))) return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
   if (rows >= 0 && !plan_interchanged(x, n, rows, s)) return false;
   return plan_variant(x, n, transposed < 0 ? n->vector : transposed, PLAIN, &s->variant[s->nvariant++]);

@@ -16,6 +16,7 @@ enum {
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
   TC_OMP_RESIDENT = 512, /* the same where all its accumulators are in the first-level cache at a time */
   TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
+  TC_OMP_BLOCK_ROWS = 64, /* rows that nothing else reduces many at a time: by blocks up to here, then each by itself */
   TC_OMP_WIDE = 128, /* rows up to here whose blocks, transposed, are in the first-level cache */
   TC_OMP_FULL_VECTORS = 4, /* points from so many vectors on, of any number, fill four fifths of their lanes or more */
   TC_OMP_COLLECT = 128, /* rows from here on take so long that combining lanes row by row costs little */

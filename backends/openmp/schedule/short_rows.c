@@ -41,6 +41,24 @@ static int64_t access_apart(const tc_omp_facts *f, const tc_address *a, uint32_t
   return bytes < 4 ? HALF_BY_ONE : ONE_BY_ONE;
 }
 
+/* Does a stage before this one need the expression?  Blocks of rows are loaded once for all stages. */
+static bool is_loaded_before(const tc_omp_facts *f, const tc_stage *st, uint32_t id) {
+  for (const tc_stage *s = f->nest->stage; s < st; ++s)
+    if (tc_omp_along(f, s) && tc_omp_needs(f, s)[id]) return true;
+  return false;
+}
+
+static int64_t loads_apart(const tc_omp_facts *f, const tc_stage *st, int outer) {
+  int64_t apart = 0;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    if (e->kind != TC_EX_LOAD || !(f->depends[id] >> f->vector & 1) || !tc_omp_needs(f, st)[id]) continue;
+    const int64_t cost = access_apart(f, &e->address, e->buffer, outer);
+    if (cost != IN_BLOCKS || !is_loaded_before(f, st, id)) apart += cost;
+  }
+  return apart;
+}
+
 /* along: does the stage go along the row? */
 static void add_stage(const tc_omp_facts *f, const tc_stage *st, int outer, bool along, cost *c) {
   const uint8_t *need = tc_omp_needs(f, st);
@@ -50,8 +68,8 @@ static void add_stage(const tc_omp_facts *f, const tc_stage *st, int outer, bool
     if (!need[id]) continue;
     const bool inner = along && (f->depends[id] >> f->vector & 1);
     *(inner ? &c->inner : &c->row) += operation(e);
-    if (inner && e->kind == TC_EX_LOAD) c->apart += access_apart(f, &e->address, e->buffer, outer);
   }
+  if (along) c->apart += loads_apart(f, st, outer);
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind == TC_ACT_REDUCE && along && !a->serves) c->row += ACROSS;
@@ -101,9 +119,13 @@ int tc_omp_plan_short_columns(const tc_omp_facts *f) {
   return axis >= 0 && if_unknown(f, f->nest->axis[f->vector].total, TC_OMP_SHORT) ? axis : -1;
 }
 
-static int64_t equal_width(const cost *c) {
+/* Rows of several vectors take the operations along them as often in either way: only what is apart takes longer with lanes along
+ * rows.  most: the width that is looked at. */
+static int64_t equal_width(const cost *c, int64_t most) {
   const int64_t place = c->apart + c->inner, equal = place ? LANES * (c->row + c->inner) / place : TC_OMP_SHORT;
-  return equal < TC_OMP_SHORT ? equal : TC_OMP_SHORT;
+  if (equal < TC_OMP_SHORT) return equal;
+  const int64_t wide = c->apart ? LANES * c->row / c->apart : most;
+  return wide < TC_OMP_SHORT ? TC_OMP_SHORT : wide < most ? wide : most;
 }
 
 /* Do lanes along the row cost more than blocks of rows that are transposed, however long it is?  Those of scans do, of which each
@@ -117,14 +139,16 @@ static bool is_dear_along(const tc_nest *n) {
   return false;
 }
 
-/* Are all accesses that are apart in lanes along rows to blocks of these? */
+/* Are all accesses at places of the rows that are apart in lanes along rows to blocks of these? */
 static bool has_blocks_alone(const tc_omp_facts *f, int outer) {
   for (uint32_t i = 0; i < f->nest->nstage; ++i) {
     const tc_stage *st = &f->nest->stage[i];
+    if (!tc_omp_along(f, st)) continue;
     const uint8_t *need = tc_omp_needs(f, st);
     for (uint32_t id = 1; id < f->k->nexpr; ++id) {
       const tc_expr *e = &f->k->expr[id];
-      if (need[id] && e->kind == TC_EX_LOAD && (e->guard.id || access_apart(f, &e->address, e->buffer, outer) > IN_BLOCKS)) return false;
+      const bool inner = need[id] && e->kind == TC_EX_LOAD && (f->depends[id] >> f->vector & 1);
+      if (inner && (e->guard.id || access_apart(f, &e->address, e->buffer, outer) > IN_BLOCKS)) return false;
     }
     for (uint32_t j = 0; j < st->naction; ++j) {
       const tc_action *a = &st->action[j];
@@ -149,10 +173,13 @@ int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
   cost c = {0};
   if (!inner || n->naxis != inner + 1 || f->vector != inner || !reduces_rows(f) || tc_omp_has_parts(f)) return 0;
   if (wide_rows(f)) return wide_rows(f);
-  if (tc_omp_only_reduces(f)) return if_unknown(f, n->axis[inner].extent, TC_OMP_SHORT);
+  if (tc_omp_only_reduces(f)) {
+    const bool blocks = inner > 1 && has_blocks_alone(f, inner - 1) && has_blocks_alone(f, inner - 2);
+    return if_unknown(f, n->axis[inner].extent, blocks ? TC_OMP_BLOCK_ROWS : TC_OMP_SHORT);
+  }
   if (inner > 1) return 0;
   for (uint32_t i = 0; i < n->nstage; ++i) add_stage(f, &n->stage[i], 0, tc_omp_along(f, &n->stage[i]), &c);
-  return if_unknown(f, n->axis[1].extent, equal_width(&c));
+  return if_unknown(f, n->axis[1].extent, equal_width(&c, has_blocks_alone(f, 0) ? TC_OMP_BLOCK_ROWS : TC_OMP_SHORT));
 }
 
 static bool only_stores(const tc_stage *st) {
@@ -169,7 +196,7 @@ int64_t tc_omp_plan_short_points(const tc_omp_facts *f) {
       n->serial || !only_stores(&n->stage[0]))
     return 0;
   add_stage(f, &n->stage[0], 0, true, &c);
-  return if_unknown(f, n->axis[2].total, equal_width(&c));
+  return if_unknown(f, n->axis[2].total, equal_width(&c, TC_OMP_SHORT));
 }
 
 /* ---- one column ------------------------------------------------------------------------------ */

@@ -98,7 +98,7 @@ static const char *refuse_vector(const tc_schedule_place *at) {
   if (!scans_in_order(f)) return "a scan goes along it, and along another axis inside of it";
   if (!tc_omp_lanes_are_points(f)) return NULL;
   const int64_t width = tc_omp_short_width(at->nest, at->variant);
-  if (tc_omp_keeps_rows(f) && (!width || width > TC_OMP_SHORT))
+  if (tc_omp_keeps_rows(f) && (!width || width > TC_OMP_BLOCK_ROWS))
     return "its points share the rows that are kept"; /* but those of short rows have a vector at each place */
   return nest_of(at)->tile ? NULL : "it is parallel, and no 'tile' says how much of it is a task";
 }
