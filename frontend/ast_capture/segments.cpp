@@ -207,10 +207,11 @@ void Segmenter::descend(const Stmt *s) {
     nested(branch->getElse());
     facts.join(then);
     facts.constants = before.constants;
-  } else if (isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) {
+  } else if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s)) {
     const Stmt *body = isa<ForStmt>(s)     ? llvm::cast<ForStmt>(s)->getBody()
                        : isa<WhileStmt>(s) ? llvm::cast<WhileStmt>(s)->getBody()
-                                           : llvm::cast<DoStmt>(s)->getBody();
+                       : isa<DoStmt>(s)    ? llvm::cast<DoStmt>(s)->getBody()
+                                           : llvm::cast<CXXForRangeStmt>(s)->getBody();
     reading.forget(s, facts, false);
     const Expr *dtype = opens_autocast(s);
     const auto inside = dtype ? constant_dtype(dtype) : autocast;
