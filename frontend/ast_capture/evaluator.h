@@ -128,7 +128,10 @@ private:
   Flow execute_once(const clang::Stmt *body, int &open);
   Flow execute_autocast(const clang::Stmt *s, const clang::Expr *dtype); // autocast.cpp
   Flow execute_loop(const clang::Stmt *init, const clang::Expr *condition, const clang::Expr *step,
-                    const clang::Stmt *body, bool body_first, clang::SourceLocation loc);
+                    const clang::Stmt *body, bool body_first, clang::SourceLocation loc,
+                    const clang::Stmt *head = nullptr);
+  Flow execute_range(const clang::CXXForRangeStmt *s);
+  void point_to(const clang::DeclStmt *variable, const Place &element);
   Value returned_by(const clang::Expr *e);
   void declare(const clang::VarDecl *variable);
   std::optional<bool> goes_on(const clang::Expr *condition, bool first);

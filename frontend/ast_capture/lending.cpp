@@ -258,7 +258,7 @@ static const VarDecl *initialised_by(const DeclStmt *s, const Stmt *value) {
 bool Uses::drops_value(size_t at) const {
   const Stmt *outer = around[at - 1];
   if (isa<CompoundStmt>(outer)) return at < 2 || !isa<StmtExpr>(around[at - 2]);
-  return isa<IfStmt>(outer) || isa<ForStmt>(outer) || isa<WhileStmt>(outer) || isa<DoStmt>(outer);
+  return isa<IfStmt, ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(outer);
 }
 
 // Of the value around[at], a struct in which what is in the variable may be.

@@ -318,6 +318,7 @@ bool Reader::cplusplus_parts(const Expr *e, Fate fate) {
 
 void Reader::parts(const Expr *e, Fate fate) {
   if (const auto *full = dyn_cast<FullExpr>(e)) return expression(full->getSubExpr(), fate);
+  if (const auto *list = dyn_cast<CXXStdInitializerListExpr>(e)) return expression(list->getSubExpr(), fate);
   if (const auto *paren = dyn_cast<ParenExpr>(e)) return expression(paren->getSubExpr(), fate);
   if (const auto *converted = dyn_cast<CastExpr>(e)) return conversion(converted, fate);
   if (const auto *op = dyn_cast<BinaryOperator>(e)) return binary(op, fate);
@@ -495,8 +496,7 @@ void Reader::statement(const Stmt *s) {
     const bool member = helps() && has_tensors(value->getType());
     return handed(value, is_tensor_pointer(value->getType()) ? Result : member ? Member : Kept);
   }
-  if (isa<IfStmt>(s) || isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s) ||
-      isa<SwitchStmt>(s) || isa<SwitchCase>(s)) {
+  if (isa<IfStmt, ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, SwitchStmt, SwitchCase>(s)) {
     const int before = scopes;
     scopes += opens_scope(s);
     for (const Stmt *child : s->children()) statement(child);

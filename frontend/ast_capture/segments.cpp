@@ -200,7 +200,8 @@ void Segmenter::descend_if(const IfStmt *branch) {
 void Segmenter::descend_loop(const Stmt *s) {
   const Stmt *body = isa<ForStmt>(s)     ? llvm::cast<ForStmt>(s)->getBody()
                      : isa<WhileStmt>(s) ? llvm::cast<WhileStmt>(s)->getBody()
-                                         : llvm::cast<DoStmt>(s)->getBody();
+                     : isa<DoStmt>(s)    ? llvm::cast<DoStmt>(s)->getBody()
+                                         : llvm::cast<CXXForRangeStmt>(s)->getBody();
   reading.forget(s, facts, false);
   const Expr *dtype = opens_autocast(s);
   const auto inside = dtype ? constant_dtype(dtype) : autocast;
@@ -226,7 +227,7 @@ void Segmenter::descend(const Stmt *s) {
   branches++;
   if (const auto *branch = dyn_cast<IfStmt>(s)) {
     descend_if(branch);
-  } else if (isa<ForStmt>(s) || isa<WhileStmt>(s) || isa<DoStmt>(s)) {
+  } else if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s)) {
     descend_loop(s);
   } else if (const auto *choice = dyn_cast<SwitchStmt>(s)) {
     reading.forget(s, facts, false);

@@ -16,7 +16,6 @@ static const int max_unrolled = 2048;    // operations of one loop
 static const char *kind_of(const Stmt *s) {
   if (isa<GotoStmt>(s) || isa<IndirectGotoStmt>(s)) return "goto";
   if (isa<AsmStmt>(s)) return "inline assembly";
-  if (isa<CXXForRangeStmt>(s)) return "a range-based for loop";
   if (isa<CXXTryStmt>(s)) return "a try block";
   return "a statement of this kind";
 }
@@ -89,6 +88,7 @@ Evaluator::Flow Evaluator::execute_one(const Stmt *s) {
                         loop->getWhileLoc());
   if (const auto *loop = dyn_cast<DoStmt>(s))
     return execute_loop(nullptr, loop->getCond(), nullptr, loop->getBody(), true, loop->getDoLoc());
+  if (const auto *loop = dyn_cast<CXXForRangeStmt>(s)) return execute_range(loop);
   if (isa<BreakStmt>(s)) return Flow::Break;
   if (isa<ContinueStmt>(s)) return Flow::Continue;
   if (const auto *attributed = dyn_cast<AttributedStmt>(s)) return execute_attributed(attributed);
@@ -266,7 +266,8 @@ Evaluator::Flow Evaluator::execute_once(const Stmt *body, int &open) {
 }
 
 Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition, const Expr *step,
-                                        const Stmt *body, bool body_first, SourceLocation loc) {
+                                        const Stmt *body, bool body_first, SourceLocation loc,
+                                        const Stmt *head) {
   execute(init);
   const int before = ops;
   for (bool first = true; !failed; first = false) {
@@ -285,12 +286,54 @@ Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition,
                     " operations; its body is compiled instead");
       return Flow::Return;
     }
+    execute(head);
     Flow flow = execute(body);
     if (flow == Flow::Return) return flow;
     if (flow == Flow::Break) return Flow::Next;
     if (step) evaluate(step);
   }
   return Flow::Return;
+}
+
+static const Expr *without_temporaries(const Expr *e) {
+  for (;; e = e->IgnoreParenImpCasts()) {
+    if (const auto *full = dyn_cast<FullExpr>(e)) e = full->getSubExpr();
+    else if (const auto *made = dyn_cast<MaterializeTemporaryExpr>(e)) e = made->getSubExpr();
+    else if (e == e->IgnoreParenImpCasts()) return e;
+  }
+}
+
+// The elements that a std::initializer_list is made of.
+static const InitListExpr *list_of(const Expr *e) {
+  const auto *list = e ? dyn_cast<CXXStdInitializerListExpr>(without_temporaries(e)) : nullptr;
+  return list ? dyn_cast<InitListExpr>(without_temporaries(list->getSubExpr())) : nullptr;
+}
+
+// A variable of the loop's own, which is a pointer to an element.
+void Evaluator::point_to(const DeclStmt *variable, const Place &element) {
+  const auto *v = llvm::cast<VarDecl>(variable->getSingleDecl());
+  if (frames.size() == 1) inner.insert(v);
+  frames.back().variables[v] = new_slot(Value::of(Value::Pointer, element));
+}
+
+// for (x : range), by the pointers that begin and end it.
+Evaluator::Flow Evaluator::execute_range(const CXXForRangeStmt *s) {
+  execute(s->getInit());
+  if (const InitListExpr *list = list_of(s->getRangeInit()); list && !failed) {
+    Place element;
+    element.slot = new_slot(evaluate_initializer(list, list->getType()));
+    element.type = context.getAsArrayType(list->getType())->getElementType();
+    element.path = {0};
+    point_to(s->getBeginStmt(), element);
+    element.path = {static_cast<int64_t>(list->getNumInits())};
+    point_to(s->getEndStmt(), element);
+  } else {
+    execute(s->getRangeStmt());
+    execute(s->getBeginStmt());
+    execute(s->getEndStmt());
+  }
+  return execute_loop(nullptr, s->getCond(), s->getInc(), s->getBody(), false, s->getForLoc(),
+                      s->getLoopVarStmt());
 }
 
 } // namespace tc
