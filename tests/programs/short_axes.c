@@ -145,6 +145,9 @@ static void check_rows(int64_t r, int64_t c) {
 /* ---- blocks of rows -------------------------------------------------------------------------- */
 
 TC_COMPILE static tc_tensor *summed(operand x TC_SHAPE("f32[R,C]")) { return tc_cumsum(x, 1); }
+TC_COMPILE static tc_tensor *normed(operand x TC_SHAPE("f32[R,C]")) { return tc_layer_norm(x, 1, NULL, NULL, 1e-5); }
+/* Of nothing that is loaded: only what is stored lies in rows. */
+TC_COMPILE static tc_tensor *numbered(operand x TC_SHAPE("f32[R,C]")) { return tc_cumsum(tc_ones_like(x), 1); }
 TC_COMPILE static tc_tensor *summed_integers(operand x TC_SHAPE("i32[R,C]")) { return tc_cumprod(x, 1); }
 TC_COMPILE static tc_tensor *centred(operand x TC_SHAPE("f32[R,C]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
 TC_COMPILE static tc_tensor *centred3(operand x TC_SHAPE("f32[R,3]")) { return tc_sub(x, tc_max(x, TC_AXES(1), true)); }
@@ -183,12 +186,14 @@ static void check_blocks(int64_t r, int64_t c) {
   SAME("summed", summed(x));
   SAME("summed", summed(dense));
   SAME("summed", summed(tc_flip(dense, TC_AXES(0))));
+  SAME("numbered", numbered(dense));
   SAME("summed_integers", summed_integers(end_of(integers, r, c)));
   SAME("centred", centred(x));
   SAME("centred", centred(dense));
   if (c == 3) SAME("centred3", centred3(dense));
   if (c == 7) SAME("centred7", centred7(tc_cast(dense, TC_I32)));
   SAME("log_shares", log_shares(x));
+  SAME("normed", normed(dense));
   SAME("shares32", shares32(x));
   tc_tensor *two = tc_round(tc_mul_s(tc_randn(TC_DIMS(2, r, c), 1, TC_F32), 9));
   SAME("columns", columns(two, tc_round(tc_mul_s(tc_randn(TC_DIMS(2, c, 1), 2, TC_F32), 9))));
@@ -328,6 +333,12 @@ int main(void) {
     for (int64_t r = 1; r <= 49; r += r < 15 ? 14 : 1 + (r > 17) * 15) TC_SCOPE {
         check_blocks(r, c);
       }
+  TC_SCOPE { /* rows of no elements */
+    tc_tensor *empty = tc_zeros(TC_DIMS(40, 0), TC_F32);
+    SAME("summed", summed(empty));
+    SAME("numbered", numbered(empty));
+    SAME("normed", normed(empty));
+  }
   TC_SCOPE {
     check_products();
   }

@@ -246,7 +246,7 @@ TC_SLOW void tc_torows_u32(void *dst, int64_t step, const void *tile, int64_t ro
     return;
   }
   /* What the last pieces write behind their rows is written again, by later rows and by the pieces in front of them. */
-  for (int64_t j = (cols - 1) / TC_PIECE * TC_PIECE; j >= 0; j -= TC_PIECE) {
+  for (int64_t j = (cols + TC_PIECE - 1) / TC_PIECE * TC_PIECE - TC_PIECE; j >= 0; j -= TC_PIECE) {
     const int64_t n = TC_MIN(TC_PIECE, cols - j);
     tc_vu32 x[TC_PIECE];
     __builtin_memcpy(x, from + j * line, sizeof x);
