@@ -440,8 +440,10 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
     if (!v.constant) return dim_text(*v.dim);
     return llvm::toString(v.integer, 10) + (v.integer.getSignificantBits() > 32 ? "LL" : "");
   };
-  Scalar s = opaque(
-      ("(" + text(a) + " " + BinaryOperator::getOpcodeStr(op) + " " + text(b) + ")").str(), type);
+  std::string whole = (text(a) + " " + BinaryOperator::getOpcodeStr(op) + " " + text(b)).str();
+  if (integers && (op == BO_Div || op == BO_Rem) && !b.constant)
+    whole = text(b) + " ? " + whole + " : 0"; // it may run where guards refuse the sizes that make sense of it
+  Scalar s = opaque("(" + whole + ")", type);
   if (integers)
     if (auto dim = dim_arithmetic(op, a, b); dim && fits(*dim, s.type)) s.dim = dim;
   bool follows = op == BO_Add || op == BO_Sub || op == BO_Mul;
