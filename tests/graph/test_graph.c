@@ -40,6 +40,17 @@ Test(graph, equal_nodes_are_one) {
   tc_graph_free(g);
 }
 
+/* Where it ends may be in front of the first element, or count from the end: neither is assumed. */
+Test(graph, canonical_slices_assume_nothing) {
+  messages m;
+  tc_graph *g = parse("sym M 1..inf\n%1 = param f32[M] \"x\"\n%2 = slice %1 axis=0 start=0 stop=-2 step=-1\n", &m);
+  tc_buf b = {0};
+  tc_graph_print(g, &b);
+  cr_expect(strstr(b.text, "start=0 stop=-2 step=-1 : f32[max(-M+2, 0)]"), "%s", b.text);
+  tc_buf_free(&b);
+  tc_graph_free(g);
+}
+
 Test(graph, attributes_are_canonical) {
   messages m;
   tc_graph *g = parse("%1 = param f32[3,4,5] \"x\"\n"
