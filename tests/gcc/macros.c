@@ -65,7 +65,7 @@ F(optional) { return OPTIONAL(tc_exp, x); }
 F(first) { return FIRST(tc_exp(x), 1, 2); }
 F(counted) { return tc_mul_s(x, COUNT(a, b, c)); }
 F(deferred) { return DEFER(tc_exp)(x); }
-F(dims) { return tc_reshape(tc_reshape(x, SHAPE(2, -1)), SHAPE(-1)); }
+F(dims) { return tc_neg(tc_reshape(tc_reshape(x, SHAPE(2, -1)), SHAPE(-1))); }
 F(gnu_variadic) { return GNU_VARIADIC(tc_exp); }
 F(gnu_variadic_more) { return GNU_VARIADIC(tc_mul_s, 2); }
 F(statement) { return SCALE(SCALE(x, 2), 3); }

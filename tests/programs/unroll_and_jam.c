@@ -1,6 +1,6 @@
 /* Rows that pass a kernel side by side give the bits that each gives alone: rows of any number and
- * length, some of which take another way than their neighbours.  Rows shorter than a vector are summed in another
- * order where there are enough of them to share one: they are as near as roundings. */
+ * length, some of which take another way than their neighbours.  Short rows are summed in another order where there
+ * are enough of them to share vectors: they are as near as roundings. */
 #include <string.h>
 
 #include "check.h"
@@ -43,7 +43,7 @@ static tc_tensor *rows(int64_t count, int64_t length, tc_dtype d) {
   return tc_cast(x, d);
 }
 
-enum { VECTOR = 16 };
+enum { SHORT = 64 }; /* shorter ones may share vectors */
 
 static double most(const tc_tensor *x) { return tc_item(tc_max(tc_abs(tc_cast(x, TC_F64)), TC_ALL, false)); }
 
@@ -51,7 +51,7 @@ static double most(const tc_tensor *x) { return tc_item(tc_max(tc_abs(tc_cast(x,
 static bool agree(const tc_tensor *y, const tc_tensor *x, int64_t i, const tc_tensor *alone) {
   const int64_t length = tc_size(y, 1);
   const tc_tensor *row = tc_slice(y, 0, i, i + 1, 1);
-  if (length >= VECTOR) return !memcmp(tc_cdata(row), tc_cdata(alone), (size_t)length * tc_dtype_size(tc_dtype_of(y)));
+  if (length >= SHORT) return !memcmp(tc_cdata(row), tc_cdata(alone), (size_t)length * tc_dtype_size(tc_dtype_of(y)));
   const double rounding = tc_dtype_of(y) == TC_BF16 ? 0x1p-8 : tc_dtype_of(y) == TC_F16 ? 0x1p-11 : 0;
   const double near = rounding * most(alone) + 0x1p-20 * (1 + most(tc_slice(x, 0, i, i + 1, 1)));
   return tc_max_abs_diff(tc_cast(row, TC_F64), tc_cast(alone, TC_F64)) <= near;
