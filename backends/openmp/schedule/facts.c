@@ -98,6 +98,7 @@ bool tc_omp_keeps_rows(const tc_omp_facts *f) {
 }
 
 int64_t tc_omp_short_width(const tc_nest *n, const tc_schedule_variant *v) {
+  if (!n->naxis) return 0;
   for (uint32_t i = 0; i < v->nwhen; ++i)
     if (v->when[i].axis == n->naxis - 1 && v->when[i].less && !v->when[i].vectors)
       return v->when[i].bound;
