@@ -21,11 +21,19 @@ std::optional<unsigned> Segmenter::start_of(SourceLocation loc, FileID file,
   return offset;
 }
 
+const Stmt *body_of_loop(const Stmt *s) {
+  if (const auto *loop = dyn_cast<ForStmt>(s)) return loop->getBody();
+  if (const auto *loop = dyn_cast<WhileStmt>(s)) return loop->getBody();
+  if (const auto *loop = dyn_cast<DoStmt>(s)) return loop->getBody();
+  const auto *range = dyn_cast<CXXForRangeStmt>(s);
+  return range ? range->getBody() : nullptr;
+}
+
 // Whether the statement ends with the brace of a block, and not with a semicolon.
 static bool ends_with_block(const Stmt *s) {
   for (;;) {
-    if (const auto *loop = dyn_cast<ForStmt>(s)) s = loop->getBody();
-    else if (const auto *loop = dyn_cast<WhileStmt>(s)) s = loop->getBody();
+    const Stmt *body = isa<DoStmt>(s) ? nullptr : body_of_loop(s);
+    if (body) s = body;
     else if (const auto *choice = dyn_cast<SwitchStmt>(s)) s = choice->getBody();
     else if (const auto *branch = dyn_cast<IfStmt>(s))
       s = branch->getElse() ? branch->getElse() : branch->getThen();

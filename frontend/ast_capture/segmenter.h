@@ -21,6 +21,8 @@ struct List {
   bool braces;                 // a single statement, which needs some
 };
 
+const clang::Stmt *body_of_loop(const clang::Stmt *s); // nullptr: it is no loop; placement.cpp
+
 class Segmenter {
 public:
   Segmenter(clang::ASTContext &context, const clang::FunctionDecl *function, const Sizes *sizes,

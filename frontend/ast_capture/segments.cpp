@@ -198,16 +198,12 @@ void Segmenter::descend_if(const IfStmt *branch) {
 
 // A loop, or a scope that is one (TC_SCOPE, TC_AUTOCAST).
 void Segmenter::descend_loop(const Stmt *s) {
-  const Stmt *body = isa<ForStmt>(s)     ? llvm::cast<ForStmt>(s)->getBody()
-                     : isa<WhileStmt>(s) ? llvm::cast<WhileStmt>(s)->getBody()
-                     : isa<DoStmt>(s)    ? llvm::cast<DoStmt>(s)->getBody()
-                                         : llvm::cast<CXXForRangeStmt>(s)->getBody();
   reading.forget(s, facts, false);
   const Expr *dtype = opens_autocast(s);
   const auto inside = dtype ? constant_dtype(dtype) : autocast;
   if (!inside) return;
   const tc_dtype outside = std::exchange(autocast, *inside);
-  nested(body);
+  nested(body_of_loop(s));
   autocast = outside;
 }
 
@@ -227,7 +223,7 @@ void Segmenter::descend(const Stmt *s) {
   branches++;
   if (const auto *branch = dyn_cast<IfStmt>(s)) {
     descend_if(branch);
-  } else if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s)) {
+  } else if (body_of_loop(s)) {
     descend_loop(s);
   } else if (const auto *choice = dyn_cast<SwitchStmt>(s)) {
     reading.forget(s, facts, false);

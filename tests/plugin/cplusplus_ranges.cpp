@@ -58,6 +58,16 @@ TC_COMPILE tc_tensor *vector(X, const std::vector<double> &v) {
 }
 // CHECK-DAG: [[#@LINE-9]]:23: remark: 'vector' compiled: {{[0-9]}} ops in {{[0-9]}} kernels, 3 segments [
 
+// A loop in place of a block: it ends with the brace of its own.
+TC_COMPILE tc_tensor *chosen(X, int *calls, void (*count)(int *)) {
+  tc_tensor *y = tc_exp(x);
+  if (*calls > 3) count(calls);
+  else for (double d : {1.0, 2.0}) { y = tc_add_s(y, d); y = tc_sqrt(y); }
+  count(calls);
+  return tc_neg(y);
+}
+// CHECK-DAG: [[#@LINE-7]]:23: remark: 'chosen' compiled: 6 ops in {{[0-9]}} kernels, 3 segments [
+
 static void print(tc_tensor *t) {
   if (!t) std::puts(tc_error());
   std::printf("%.4f %.4f\n", tc_item(tc_sum(t, TC_ALL, false)), tc_at(t, TC_INTS(1, 2)));
@@ -74,6 +84,8 @@ int main() {
     print(tc_concat(w, 2, 0));
     print(vector(x, {1, 2}));
     print(vector(x, {}));
+    int calls = 0;
+    print(chosen(x, &calls, [](int *n) { ++*n; }));
     std::printf("%s\n", tc_error() ? tc_error() : "no error");
   }
   return 0;
