@@ -297,8 +297,9 @@ int64_t tc_dtype_most(tc_dtype d);
 /* Result dtype of two operands, as documented in tcompile.h. */
 tc_dtype tc_promote(const tc_type *a, const tc_type *b);
 tc_dtype tc_promote_all(const tc_type *const *t, int n); /* of n; NULL does not count */
-/* NumPy's start:stop:step of an axis (step not 0; +-2^60 and beyond: the ends): the first
+/* NumPy's start:stop:step of an axis (step not 0; +-TC_SLICE_ALL and beyond: the ends): the first
  * element taken and how many; false: not resolvable. */
+#define TC_SLICE_ALL (INT64_C(1) << 60) /* more than any size: no axis has so many elements */
 bool tc_slice_bounds(tc_dims *c, tc_dim size, tc_dim start, tc_dim stop, int64_t step,
                      tc_dim *first, tc_dim *length);
 tc_dim tc_type_numel(tc_dims *c, const tc_type *t);

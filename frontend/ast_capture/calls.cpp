@@ -194,13 +194,13 @@ struct ApiCall {
 
 // ---- attributes ---------------------------------------------------------------------------------
 
-// A constant that is an end of a slice: from 2^60 on it means the end of the axis.
+// A constant that is an end of a slice, and more than int64_t holds: it means the end of the axis.
 static std::optional<int64_t> end_of_slice(llvm::StringRef name, const Scalar &v) {
   if ((name != "start" && name != "stop") || !v.constant || v.dim || !v.type->isIntegerType())
     return std::nullopt;
   bool high = v.integer.isNonNegative();
   return v.integer.isRepresentableByInt64() || high
-             ? std::optional<int64_t>(high ? 1LL << 60 : -(1LL << 60))
+             ? std::optional<int64_t>(high ? TC_SLICE_ALL : -TC_SLICE_ALL)
              : std::nullopt;
 }
 

@@ -143,14 +143,11 @@ bool infer_flatten(tc_infer *c, tc_type *out) {
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* More than any size: no tensor has 2^60 elements along an axis. */
-#define BEYOND (INT64_C(1) << 60)
-
 /* A position as NumPy reads it: negative ones count from the end; then clamped to [lo, hi]. */
 static bool position(tc_dims *c, tc_dim at, tc_dim size, tc_dim lo, tc_dim hi, tc_dim *out) {
   bool constant = tc_dim_is_const(at);
-  if (constant && tc_dim_value(at) >= BEYOND) return *out = hi, true;
-  if (constant && tc_dim_value(at) <= -BEYOND) return *out = lo, true;
+  if (constant && tc_dim_value(at) >= TC_SLICE_ALL) return *out = hi, true;
+  if (constant && tc_dim_value(at) <= -TC_SLICE_ALL) return *out = lo, true;
   if (tc_dim_known_le(c, at, tc_dim_const(-1))) at = tc_dim_add(c, at, size);
   else if (!tc_dim_known_le(c, tc_dim_const(0), at)) {
     if (!tc_dim_assume_range(c, at, 0, INT64_MAX)) return false;

@@ -51,17 +51,16 @@ static void canonical_axes(tc_dim *list, int rank, bool sort) {
 
 /* Resolves start and stop where the sizes tell enough that the slice stays the same. */
 static void canonical_slice(tc_dims *c, const tc_type *x, tc_dim *attr) {
-  const int64_t BEYOND = -(INT64_C(1) << 60); /* of all elements, in front */
   tc_dim size = x->dim[tc_dim_value(attr[0])], zero = tc_dim_const(0), start, length, again[2];
   int64_t step = tc_dim_value(attr[3]);
   if (!tc_slice_bounds(c, size, attr[1], attr[2], step, &start, &length)) return;
   tc_dim stop = tc_dim_add(c, start, tc_dim_mul(c, length, attr[3]));
   if (step > 0) stop = tc_dim_min(c, stop, size);
-  else if (tc_dim_known_le(c, stop, tc_dim_const(-1))) stop = tc_dim_const(BEYOND);
+  else if (tc_dim_known_le(c, stop, tc_dim_const(-1))) stop = tc_dim_const(-TC_SLICE_ALL);
   if (tc_dim_is(length, 0)) start = stop = zero;
   if (tc_dim_bad(stop) || !tc_dim_known_le(c, zero, start)) return;
   /* what might count from the end would be assumed not to */
-  if (!tc_dim_is(stop, BEYOND) && !tc_dim_known_le(c, zero, stop)) return;
+  if (!tc_dim_is(stop, -TC_SLICE_ALL) && !tc_dim_known_le(c, zero, stop)) return;
   bool resolved = tc_slice_bounds(c, size, start, stop, step, &again[0], &again[1]);
   if (!resolved || !tc_dim_same(again[1], length)) return;
   attr[1] = start;

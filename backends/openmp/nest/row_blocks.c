@@ -3,7 +3,6 @@
 #include "backends/openmp/nest/nest.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int row_axis(const tc_omp_nest *x) { return x->nest->nparallel; }
 
@@ -16,13 +15,8 @@ static bool is_tiled(const tc_omp_nest *x, uint32_t id) {
 /* The number of the store among the actions of the stage at hand; -1: it goes to no tile. */
 static int tiled_store(const tc_omp_nest *x, const tc_action *a) {
   const tc_schedule_list *l = &x->stage[x->tiled].transpose_store;
-  for (uint32_t i = 0; i < l->n; ++i) {
-    const tc_action *b = &x->nest->stage[x->tiled].action[l->at[i]];
-    if (a->kind == b->kind && a->buffer == b->buffer && a->value.id == b->value.id &&
-        !memcmp(a->address.coef, b->address.coef, sizeof a->address.coef) &&
-        !memcmp(&a->address.offset, &b->address.offset, sizeof a->address.offset))
-      return (int)l->at[i];
-  }
+  for (uint32_t i = 0; i < l->n; ++i)
+    if (a == &x->nest->stage[x->tiled].action[l->at[i]]) return (int)l->at[i];
   return -1;
 }
 
@@ -72,34 +66,42 @@ void tc_omp_declare_row_tiles(tc_omp_nest *x, int64_t width) {
 }
 
 /* One call of `function`: the rows from b<buffer> + address on, their distance, the tile, how many rows of the block there are,
- * how many places, and how many rows are behind the block. */
-static void put_move(tc_omp_nest *x, const char *function, const tc_address *a, uint32_t buffer, const char *tile) {
+ * how many places, and `rest`. */
+static void put_move(tc_omp_nest *x, const char *function, const tc_address *a, uint32_t buffer, const char *tile,
+                     const char *rest) {
   const int v = x->plan->vector, inner = row_axis(x);
   const char *const column = x->s.axis[inner];
-  tc_buf at = {0}, step = {0}, points = {0}, places = {0};
+  tc_buf at = {0}, step = {0}, places = {0};
   x->s.axis[inner] = "0";
   tc_print_address(&x->s, a, &at);
   x->s.axis[inner] = column;
   tc_print_dim(x->s.p, a->coef[v], &step);
-  tc_print_extent(&x->s, &x->nest->axis[v], &points);
   tc_print_extent(&x->s, &x->nest->axis[inner], &places);
-  tc_print_line(&x->s, "%s(b%u + (%s), %s, %s[0], %s, %s, %s - %s);", function, buffer, at.text ? at.text : "0", step.text, tile,
-                x->s.lanes ? x->s.lanes : "TC_L", places.text, points.text, x->s.axis[v]);
-  x->s.out->failed |= at.failed || step.failed || points.failed || places.failed;
+  tc_print_line(&x->s, "%s(b%u + (%s), %s, %s[0], %s, %s%s);", function, buffer,
+                at.text ? at.text : "0", step.text, tile, x->s.lanes ? x->s.lanes : "TC_L",
+                places.text, rest);
+  x->s.out->failed |= at.failed || step.failed || places.failed;
   tc_buf_free(&at);
   tc_buf_free(&step);
-  tc_buf_free(&points);
   tc_buf_free(&places);
 }
 
+/* Loads may go on into rows behind the block: so many are down to the last one. */
 void tc_omp_fill_row_tiles(tc_omp_nest *x) {
+  const int v = x->plan->vector;
   char name[40];
+  tc_buf all = {0};
+  tc_put(&all, ", ");
+  tc_print_extent(&x->s, &x->nest->axis[v], &all);
+  tc_putf(&all, " - %s", x->s.axis[v]);
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
     if (!is_tiled(x, id)) continue;
     snprintf(name, sizeof name, "tile%u", id);
-    put_move(x, "tc_rows_u32", &e->address, e->buffer, name);
+    put_move(x, "tc_rows_u32", &e->address, e->buffer, name, all.text ? all.text : "");
   }
+  x->s.out->failed |= all.failed;
+  tc_buf_free(&all);
 }
 
 /* Rows that follow one another, of so few known places that their vectors are interleaved in registers. */
@@ -127,6 +129,6 @@ void tc_omp_empty_row_tiles(tc_omp_nest *x, uint32_t stage) {
   for (uint32_t i = 0; i < l->n; ++i) {
     const tc_action *a = &x->nest->stage[stage].action[l->at[i]];
     snprintf(name, sizeof name, "rows%u_%u", stage, l->at[i]);
-    if (!put_interleaved(x, a, name)) put_move(x, "tc_torows_u32", &a->address, a->buffer, name);
+    if (!put_interleaved(x, a, name)) put_move(x, "tc_torows_u32", &a->address, a->buffer, name, "");
   }
 }

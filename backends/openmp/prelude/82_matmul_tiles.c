@@ -220,7 +220,7 @@ TC_SLOW void tc_tile_u32(const char *src, int64_t ss, char *dst, int64_t ds, int
 TC_TILE(u64, 8, tc_mm_u64_transpose_padded, tc_rawstrided_i64)
 /* @ tc_rows_u32 tc_torows_u32 */
 /* Blocks of TC_L rows of few elements, `step` elements apart, and tiles with a vector for each place of the rows: tile[j][i] is
- * element j of row i.  `rows` are in the block, `all` are down to the end of the array. */
+ * element j of row i.  `rows` are in the block; of what is loaded, `all` are down to the end of the array. */
 enum { TC_PIECE = 4, TC_PIECE_BYTES = 16 };
 TC_SLOW void tc_rows_u32(const void *src, int64_t step, void *tile, int64_t rows, int64_t cols, int64_t all) {
   enum { S = sizeof(tc_u32) };
@@ -232,11 +232,10 @@ TC_FN void tc_mm_u32_few(char *to, const char *piece, int64_t n) {
   else __builtin_memcpy(to, piece, 8);
   if (n == 3) __builtin_memcpy(to + 8, piece + 8, 4);
 }
-TC_SLOW void tc_torows_u32(void *dst, int64_t step, const void *tile, int64_t rows, int64_t cols, int64_t all) {
+TC_SLOW void tc_torows_u32(void *dst, int64_t step, const void *tile, int64_t rows, int64_t cols) {
   const char *from = tile;
   char *to = dst;
   enum { S = sizeof(tc_u32), line = TC_L * S, whole = TC_L - TC_PIECE };
-  (void)all;
   if (rows < TC_L || step != cols) {
     for (int64_t j = 0; j < cols; ++j) {
       tc_vi32 v;

@@ -27,6 +27,10 @@ void tc_omp_close_facts(tc_omp_facts *f);
 const tc_buffer *tc_omp_buffer(const tc_omp_facts *f, uint32_t buffer);
 bool tc_omp_lanes_are_points(const tc_omp_facts *f); /* the vector axis is a parallel one */
 bool tc_omp_along(const tc_omp_facts *f, const tc_stage *st); /* it loops over the vector axis */
+/* Are elements so far from each other, from lane to lane, neither one nor neighbours? */
+static inline bool tc_omp_is_apart(tc_dim step) {
+  return !tc_dim_is(step, 0) && !tc_dim_is(step, 1);
+}
 bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind);
 bool tc_omp_is_half(tc_dtype d);
 /* Marks the expressions that the stage computes; there until the next call. */

@@ -3,12 +3,6 @@
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
-/* Are elements of the lanes neighbours, or one? */
-static bool is_column(const tc_omp_facts *f, const tc_address *a) {
-  const tc_dim step = a->coef[f->vector];
-  return tc_dim_is(step, 0) || tc_dim_is(step, 1);
-}
-
 /* May vectors of neighbouring columns be jammed?  One vector takes one cache line of each row, and
  * the next row is far away: several take whole runs of lines. */
 bool tc_omp_plan_jam_vectors(const tc_omp_choice *c) {
@@ -19,9 +13,13 @@ bool tc_omp_plan_jam_vectors(const tc_omp_choice *c) {
     const tc_stage *st = &f->nest->stage[i];
     const uint8_t *need = tc_omp_needs(f, st);
     for (uint32_t id = 1; id < f->k->nexpr; ++id)
-      if (need[id] && f->k->expr[id].kind == TC_EX_LOAD && !is_column(f, &f->k->expr[id].address)) return false;
+      if (need[id] && f->k->expr[id].kind == TC_EX_LOAD &&
+          tc_omp_is_apart(f->k->expr[id].address.coef[f->vector]))
+        return false;
     for (uint32_t j = 0; j < st->naction; ++j)
-      if (st->action[j].kind == TC_ACT_STORE && !is_column(f, &st->action[j].address)) return false;
+      if (st->action[j].kind == TC_ACT_STORE &&
+          tc_omp_is_apart(st->action[j].address.coef[f->vector]))
+        return false;
   }
   return true;
 }

@@ -16,9 +16,8 @@ bool tc_omp_has_row_blocks(const tc_omp_choice *c, const tc_stage *st) {
 /* Is it a row, apart from those of the other lanes? */
 static bool is_row(const tc_omp_choice *c, const tc_address *a, uint32_t buffer) {
   const tc_buffer *b = tc_omp_buffer(&c->f, buffer);
-  const tc_dim step = a->coef[c->f.vector];
   return !a->nterm && b->kind != TC_BUF_LOCAL && tc_dtype_bytes(b->dtype) == WORD &&
-         tc_dim_is(a->coef[c->f.nest->nparallel], 1) && !tc_dim_is(step, 0) && !tc_dim_is(step, 1);
+         tc_dim_is(a->coef[c->f.nest->nparallel], 1) && tc_omp_is_apart(a->coef[c->f.vector]);
 }
 
 /* Does a stage in front of the last one write to it?  Later ones may read that. */

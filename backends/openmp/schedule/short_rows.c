@@ -172,7 +172,8 @@ int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
   const int inner = n->nparallel;
   cost c = {0};
   if (!inner || n->naxis != inner + 1 || f->vector != inner || !reduces_rows(f) || tc_omp_has_parts(f)) return 0;
-  if (wide_rows(f)) return wide_rows(f);
+  const int64_t wide = wide_rows(f);
+  if (wide) return wide;
   if (tc_omp_only_reduces(f)) {
     const bool blocks = inner > 1 && has_blocks_alone(f, inner - 1) && has_blocks_alone(f, inner - 2);
     return if_unknown(f, n->axis[inner].extent, blocks ? TC_OMP_BLOCK_ROWS : TC_OMP_SHORT);

@@ -32,10 +32,9 @@ int tc_omp_block_axis(const tc_omp_facts *f, const tc_stage *st) {
 bool tc_omp_may_transpose(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e) {
   const int other = tc_omp_block_axis(f, st);
   if (other < 0 || e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm) return false;
-  const tc_dim step = e->address.coef[f->vector];
   return tc_dtype_bytes(tc_omp_buffer(f, e->buffer)->dtype) > 1 &&
          tc_omp_buffer(f, e->buffer)->kind != TC_BUF_LOCAL &&
-         tc_dim_is(e->address.coef[other], 1) && !tc_dim_is(step, 0) && !tc_dim_is(step, 1);
+         tc_dim_is(e->address.coef[other], 1) && tc_omp_is_apart(e->address.coef[f->vector]);
 }
 
 bool tc_omp_plan_transpose(tc_omp_choice *c) {
@@ -78,8 +77,8 @@ static void find_divisors(const tc_omp_facts *f, int other, int64_t *along, int6
     if (!need[id] || e->kind != TC_EX_LOAD || tc_omp_may_transpose(f, st, e)) continue;
     const tc_dtype d = tc_omp_buffer(f, e->buffer)->dtype;
     const tc_dim here = e->address.coef[f->vector], there = e->address.coef[other];
-    if (!tc_dim_is(here, 0) && !tc_dim_is(here, 1)) at_least(divisor(f, here, d), along);
-    if (!tc_dim_is(there, 0) && !tc_dim_is(there, 1)) at_least(divisor(f, there, d), across);
+    if (tc_omp_is_apart(here)) at_least(divisor(f, here, d), along);
+    if (tc_omp_is_apart(there)) at_least(divisor(f, there, d), across);
   }
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
