@@ -75,9 +75,11 @@ bool tc_view_next_group(tc_dims *dims, const tc_type *a, const tc_type *b, tc_vi
       if (tc_dim_same(product(dims, a->dim, i, g->i_end), product(dims, b->dim, j, g->j_end)))
         return true;
     }
-  /* As many elements: what is left is as many, though nothing else says so (3*C and 3, heads, width). */
+  /* As many elements: what is left is as many, though nothing else says so (3*C and 3, heads,
+   * width). */
   *g = (tc_view_group){i, a->rank, j, b->rank};
-  return !tc_dim_known_ne(dims, product(dims, a->dim, i, a->rank), product(dims, b->dim, j, b->rank));
+  return !tc_dim_known_ne(dims, product(dims, a->dim, i, a->rank),
+                          product(dims, b->dim, j, b->rank));
 }
 
 static bool all_same(const tc_dim *a, const tc_dim *b, int from, int to) {

@@ -88,7 +88,8 @@ struct Segment : Site {
     bool tensor;                    // the value is one, whatever it is stored as
   };
   std::vector<Store> stores;
-  std::vector<std::string> keeps;   // statements: tensors go to the scope around, in front of what hands them out from there
+  // statements: tensors go to the scope around, in front of what hands them out from there
+  std::vector<std::string> keeps;
   std::vector<std::string> effects; // statements, behind all else
   enum Exit { Next, Return, Break, Continue } exit = Next;
   std::string returned, return_type; // C text after `return`; "" for void

@@ -301,7 +301,8 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (is_atom(e))
     if (auto v = constant_expression(e)) return Value::of(*v);
   if (const auto *full = dyn_cast<FullExpr>(e)) return evaluate(full->getSubExpr());
-  if (const auto *number = dyn_cast<SubstNonTypeTemplateParmExpr>(e)) return evaluate(number->getReplacement());
+  if (const auto *number = dyn_cast<SubstNonTypeTemplateParmExpr>(e))
+    return evaluate(number->getReplacement());
   if (const auto *cast = dyn_cast<CastExpr>(e)) return evaluate_cast(cast);
   if (isa<CallExpr>(e) && e->isGLValue()) return value_at(e, e->getType()); // C++: a reference
   if (const auto *call = dyn_cast<CallExpr>(e)) return evaluate_call(call);

@@ -93,7 +93,8 @@ std::optional<TypeFact> Facts::at(const Place &place) const {
     const TypeFact &fact = each->second;
     if (without_indices(each->first, &any) != elements) continue;
     if (!all) all = fact;
-    else if (fact.type.dtype != all->type.dtype || fact.type.rank != all->type.rank) return std::nullopt;
+    else if (fact.type.dtype != all->type.dtype || fact.type.rank != all->type.rank)
+      return std::nullopt;
     else join_sizes(*all, fact, name);
   }
   if (all) all->doubtful = true;

@@ -36,7 +36,8 @@ struct Facts {
   // Where another path joins: sizes that differ on the two are any.
   void join(const Facts &other);
 
-  // What is known of the tensor at a place, or else, doubtful, where an index is known at run time only: of those at others.
+  // What is known of the tensor at a place, or else, doubtful, where an index is known at run time
+  // only: of those at others.
   std::optional<TypeFact> at(const Place &place) const;
 };
 

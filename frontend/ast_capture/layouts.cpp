@@ -3,11 +3,11 @@
 // the guarded call, which fills a header on the stack from it, and no tensor is made.
 //
 // So the text is evaluated when the statements begin, maybe more than once.  It is the call of a
-// function that only reads, or else the fields as evaluating such a function gives them.  tc_wrap and
-// tc_wrap_const are layouts of which all but the address is known.
+// function that only reads, or else the fields as evaluating such a function gives them.  tc_wrap
+// and tc_wrap_const are layouts of which all but the address is known.
 //
-// The program may look at such memory and write it as well: what may be the same is not moved across
-// what the kernels do with it.
+// The program may look at such memory and write it as well: what may be the same is not moved
+// across what the kernels do with it.
 #include "frontend/ast_capture/evaluator.h"
 #include "frontend/ast_capture/ownership.h"
 
@@ -156,8 +156,8 @@ Value Evaluator::do_tc_dtype_size(const CallExpr *e) {
 
 // ---- copies of memory ---------------------------------------------------------------------------
 
-// C text of a pointer to data, for use when the statements begin: an array from its start on, and a local one as it is
-// then, unless its memory is to be `shared`.
+// C text of a pointer to data, for use when the statements begin: an array from its start on, and a
+// local one as it is then, unless its memory is to be `shared`.
 std::string Evaluator::data_text(const Expr *e, bool shared) {
   const char *no_data = shared ? "the memory of this tensor is not followed; pass a pointer that the function is given, or an "
                                  "array from its start on that it does not write itself"
@@ -283,20 +283,23 @@ Value Evaluator::do_tc_from(const CallExpr *e) {
   return result(build(OP_CONTIGUOUS, {x}, {}, nullptr, e), OP_CONTIGUOUS, nullptr);
 }
 
-// C text of the strides of a tensor in bytes: those of the list, or where that is NULL of row-major order.
+// C text of the strides of a tensor in bytes: those of the list, or where that is NULL of row-major
+// order.
 std::string Evaluator::strides_text(const Expr *list, const tc_type &type) {
   const SourceLocation loc = list->getExprLoc();
   const std::string bytes = std::to_string(tc_dtype_bytes(static_cast<tc_dtype>(type.dtype)));
   Value strides = evaluate(list);
   if (failed) return "";
   const Value *given = nullptr;
-  if (strides.kind == Value::Pointer && !strides.place.at_entry && !strides.place.path.empty() && !strides.place.path.back()) {
+  if (strides.kind == Value::Pointer && !strides.place.at_entry && !strides.place.path.empty() &&
+      !strides.place.path.back()) {
     Place array = strides.place;
     array.path.pop_back();
     given = resolve(array, loc);
   }
   if (strides.kind != Value::Null && (!given || given->parts.size() < type.rank)) {
-    fail(loc, "the strides of this tensor are not followed; pass NULL, or an array of the function");
+    fail(loc,
+         "the strides of this tensor are not followed; pass NULL, or an array of the function");
     return "";
   }
   std::string text, step = "(uint64_t)" + bytes;
@@ -320,8 +323,8 @@ Value Evaluator::wrapped(const CallExpr *e, bool readonly) {
     fail(loc, "a tensor that calls a function when it is freed is not made in compiled code");
   if (failed || !may_read_memory(loc)) return {};
   Place place;
-  place.text = "(struct tc_layout){(void *)(" + data + "), (tc_dtype)" + std::to_string(type->dtype) + ", " +
-               std::to_string(type->rank) + ", {";
+  place.text = "(struct tc_layout){(void *)(" + data + "), (tc_dtype)" +
+               std::to_string(type->dtype) + ", " + std::to_string(type->rank) + ", {";
   for (int i = 0; i < type->rank; i++) place.text += (i ? ", " : "") + dim_text(type->dim[i]);
   place.text += (type->rank ? "}, {" : "0}, {") + strides + "}, " + (readonly ? "1}" : "0}");
   place.at_entry = place.layout = place.deref = true;
@@ -332,28 +335,32 @@ Value Evaluator::wrapped(const CallExpr *e, bool readonly) {
 Value Evaluator::do_tc_wrap(const CallExpr *e) { return wrapped(e, false); }
 Value Evaluator::do_tc_wrap_const(const CallExpr *e) { return wrapped(e, true); }
 
-// ---- memory that the program looks at, too -------------------------------------------------------
+// ---- memory that the program looks at, too ------------------------------------------------------
 
-// Whether an object of the type may be an element of such an array, as C's rules of aliasing have it.
+// Whether an object of the type may be an element of such an array, as C's rules of aliasing have
+// it.
 static bool may_be_element(ASTContext &context, QualType type, tc_dtype dtype) {
   type = context.getCanonicalType(type).getUnqualifiedType();
   if (type->isCharType()) return true;
   const size_t bytes = tc_dtype_bytes(dtype);
   if (!type->isArithmeticType() || context.getTypeSize(type) != 8 * bytes) return false;
-  return bytes == 2 || type->isFloatingType() == tc_dtype_is_float(dtype); // numbers of 16 bits are kept as integers
+  // numbers of 16 bits are kept as integers
+  return bytes == 2 || type->isFloatingType() == tc_dtype_is_float(dtype);
 }
 
 bool Evaluator::may_be_in(const Place &place, const Storage &storage) {
   if (!storage.source.layout || storage.input < 0) return false;
   const auto dtype = static_cast<tc_dtype>(tc_graph_type(graph, storage.current)->dtype);
-  return llvm::StringRef(place.lvalue()).ends_with("]") && may_be_element(context, place.type, dtype);
+  return llvm::StringRef(place.lvalue()).ends_with("]") &&
+         may_be_element(context, place.type, dtype);
 }
 
 // The kernels read and write the tensor in front of what the statements store.
 bool Evaluator::is_behind_store(const Storage &storage, SourceLocation loc) {
   for (const auto &each : stored)
     if (may_be_in(each.first, storage)) {
-      fail(loc, "memory of this tensor is used behind a write to '" + each.first.lvalue() + "', which may be part of it");
+      fail(loc, "memory of this tensor is used behind a write to '" + each.first.lvalue() +
+                    "', which may be part of it");
       return true;
     }
   return false;
@@ -363,7 +370,8 @@ bool Evaluator::is_behind_store(const Storage &storage, SourceLocation loc) {
 bool Evaluator::is_behind_write(const Place &place, SourceLocation loc) {
   for (const Storage &storage : storages)
     if (storage.version && may_be_in(place, storage)) {
-      fail(loc, "'" + place.lvalue() + "' is read behind a write to a tensor whose memory it may be part of");
+      fail(loc, "'" + place.lvalue() +
+                    "' is read behind a write to a tensor whose memory it may be part of");
       return true;
     }
   return false;

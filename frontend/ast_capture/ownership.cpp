@@ -318,7 +318,8 @@ bool Reader::cplusplus_parts(const Expr *e, Fate fate) {
 
 void Reader::parts(const Expr *e, Fate fate) {
   if (const auto *full = dyn_cast<FullExpr>(e)) return expression(full->getSubExpr(), fate);
-  if (const auto *list = dyn_cast<CXXStdInitializerListExpr>(e)) return expression(list->getSubExpr(), fate);
+  if (const auto *list = dyn_cast<CXXStdInitializerListExpr>(e))
+    return expression(list->getSubExpr(), fate);
   if (const auto *paren = dyn_cast<ParenExpr>(e)) return expression(paren->getSubExpr(), fate);
   if (const auto *converted = dyn_cast<CastExpr>(e)) return conversion(converted, fate);
   if (const auto *op = dyn_cast<BinaryOperator>(e)) return binary(op, fate);

@@ -442,7 +442,8 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
   };
   std::string whole = (text(a) + " " + BinaryOperator::getOpcodeStr(op) + " " + text(b)).str();
   if (integers && (op == BO_Div || op == BO_Rem) && !b.constant)
-    whole = text(b) + " ? " + whole + " : 0"; // it may run where guards refuse the sizes that make sense of it
+    // it may run where guards refuse the sizes that make sense of it
+    whole = text(b) + " ? " + whole + " : 0";
   Scalar s = opaque("(" + whole + ")", type);
   if (integers)
     if (auto dim = dim_arithmetic(op, a, b); dim && fits(*dim, s.type)) s.dim = dim;

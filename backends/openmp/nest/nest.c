@@ -68,7 +68,8 @@ static void put_split_guards(tc_omp_nest *x) {
 /* Values that only parallel axes other than the vector axis decide, in front of its loop. */
 static void hoist_parallel(tc_omp_nest *x) {
   const uint32_t mask = x->f.parallel & ~(1u << x->plan->vector);
-  for (uint32_t i = 0; i < x->nest->nstage; ++i) tc_print_hoist_stage(&x->s, &x->nest->stage[i], mask);
+  for (uint32_t i = 0; i < x->nest->nstage; ++i)
+    tc_print_hoist_stage(&x->s, &x->nest->stage[i], mask);
 }
 
 /* What a loop over points does, and its end. */
@@ -110,14 +111,16 @@ static void put_jammed_vectors(tc_omp_nest *x) {
   name_results(x);
 }
 
-/* Vectors of a row from which on storing an accumulator and loading it again at the next row wait for nothing. */
+/* Vectors of a row from which on storing an accumulator and loading it again at the next row wait
+ * for nothing. */
 enum { NARROW = 4 };
 
 static void put_outers(tc_omp_nest *x) {
   const long long tile = x->plan->outer_tile;
   tc_buf extent = {0};
   tc_print_dim(x->s.p, x->nest->axis[x->plan->outer].extent, &extent);
-  tc_print_line(&x->s, "const int64_t outers = TC_MIN(%lld, %s - outer * %lld);", tile, extent.text, tile);
+  tc_print_line(&x->s, "const int64_t outers = TC_MIN(%lld, %s - outer * %lld);", tile, extent.text,
+                tile);
   tc_buf_free(&extent);
 }
 
@@ -129,7 +132,8 @@ static void put_interchanged(tc_omp_nest *x) {
                 (long long)x->plan->tile, (long long)x->plan->interchange, x->plan->outer >= 0 ? (long long)x->plan->outer_tile : 1);
   tc_print_line(&x->s, "const int64_t whole = (end - %s) / TC_L, over = (end - %s) %% TC_L, jam = whole + (over > 0);", i, i);
   tc_print_extent(&x->s, &x->nest->axis[x->plan->vector], &columns);
-  tc_print_line(&x->s, "const int in_order = %s <= %lld && whole >= %d;", columns.text, (long long)x->plan->tile, NARROW);
+  tc_print_line(&x->s, "const int in_order = %s <= %lld && whole >= %d;", columns.text,
+                (long long)x->plan->tile, NARROW);
   if (x->plan->outer >= 0) put_outers(x);
   tc_buf_free(&columns);
   x->jammed = x->interchanged = true;
@@ -210,8 +214,9 @@ static bool has_pairs(const tc_omp_nest *x) {
   return false;
 }
 
-/* Groups of rows, jammed at run time where that pays: where the rows are in a cache, and their distance
- * is not near a multiple of a page, at which loads of one row would wait for stores of the other. */
+/* Groups of rows, jammed at run time where that pays: where the rows are in a cache, and their
+ * distance is not near a multiple of a page, at which loads of one row would wait for stores of the
+ * other. */
 static void put_groups(tc_omp_nest *x, bool team) {
   const bool pairs = has_pairs(x);
   tc_buf bytes = {0};
@@ -233,7 +238,8 @@ static void put_groups(tc_omp_nest *x, bool team) {
   tc_buf_free(&bytes);
 }
 
-/* The last stage is left to the next point where its stores are nontemporal, but for the last task. */
+/* The last stage is left to the next point where its stores are nontemporal, but for the last
+ * task. */
 static void put_pipelined(tc_omp_nest *x) {
   tc_omp_put_front_stages(x);
   tc_print_line(&x->s, "if (nontemporal && task + 1 < last) {");
@@ -322,7 +328,8 @@ static bool mark_approximate(tc_omp_nest *x) {
 }
 
 /* Rows that points in lanes keep hold a vector at each place. */
-static void put_kept_place(const tc_print_scope *s, const tc_address *a, uint32_t buffer, tc_buf *out) {
+static void put_kept_place(const tc_print_scope *s, const tc_address *a, uint32_t buffer,
+                           tc_buf *out) {
   tc_putf(out, "b%u + (", buffer);
   tc_print_address(s, a, out);
   tc_put(out, ") * TC_L");
@@ -348,7 +355,8 @@ static bool store_kept(tc_print_scope *s, const tc_action *a) {
   tc_buf at = {0};
   if (!b) return false;
   put_kept_place(s, &a->address, a->buffer, &at);
-  tc_print_line(s, "tc_store_%s(%s, v%u);", tc_print_storage(b->dtype), at.text ? at.text : "", a->value.id);
+  tc_print_line(s, "tc_store_%s(%s, v%u);", tc_print_storage(b->dtype), at.text ? at.text : "",
+                a->value.id);
   tc_buf_free(&at);
   return true;
 }
@@ -357,13 +365,17 @@ static bool load_point(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   return load_kept(s, id, out) || tc_omp_load_row(s->self, id, out);
 }
 
-static bool store_point(tc_print_scope *s, const tc_action *a) { return store_kept(s, a) || tc_omp_store_row(s->self, a); }
+static bool store_point(tc_print_scope *s, const tc_action *a) {
+  return store_kept(s, a) || tc_omp_store_row(s->self, a);
+}
 
 /* In place of the thread's rows, in the block of a variant whose rows are shorter than `width`. */
 static void declare_kept(tc_omp_nest *x, int64_t width) {
   for (uint32_t i = 0; i < x->s.k->nbuffer; ++i) {
     const tc_buffer *b = kept_row(&x->s, i);
-    if (b) tc_print_line(&x->s, "_Alignas(64) tc_%s b%u[%lld * TC_L];", tc_print_storage(b->dtype), i, (long long)width);
+    if (b)
+      tc_print_line(&x->s, "_Alignas(64) tc_%s b%u[%lld * TC_L];", tc_print_storage(b->dtype), i,
+                    (long long)width);
   }
 }
 

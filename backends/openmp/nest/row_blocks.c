@@ -1,5 +1,5 @@
-/* row_blocks.c - blocks of neighbouring rows, transposed into tiles in front of the stages at these rows, and out of tiles
- * behind a stage (schedule/row_blocks.c). */
+/* row_blocks.c - blocks of neighbouring rows, transposed into tiles in front of the stages at these
+ * rows, and out of tiles behind a stage (schedule/row_blocks.c). */
 #include "backends/openmp/nest/nest.h"
 
 #include <stdio.h>
@@ -23,15 +23,16 @@ static int tiled_store(const tc_omp_nest *x, const tc_action *a) {
 bool tc_omp_load_row(const tc_omp_nest *x, uint32_t id, tc_buf *out) {
   const tc_expr *e = &x->s.k->expr[id];
   if (!is_tiled(x, id)) return false;
-  tc_putf(out, "tc_load_%s(tile%u[%s])", tc_print_storage(tc_omp_buffer(&x->f, e->buffer)->dtype), id,
-          x->s.axis[row_axis(x)]);
+  tc_putf(out, "tc_load_%s(tile%u[%s])", tc_print_storage(tc_omp_buffer(&x->f, e->buffer)->dtype),
+          id, x->s.axis[row_axis(x)]);
   return true;
 }
 
 bool tc_omp_store_row(tc_omp_nest *x, const tc_action *a) {
   const int at = tiled_store(x, a);
   if (at < 0) return false;
-  tc_print_line(&x->s, "tc_store_%s(rows%u_%d[%s], v%u);", tc_print_storage(tc_omp_buffer(&x->f, a->buffer)->dtype), x->tiled, at,
+  tc_print_line(&x->s, "tc_store_%s(rows%u_%d[%s], v%u);",
+                tc_print_storage(tc_omp_buffer(&x->f, a->buffer)->dtype), x->tiled, at,
                 x->s.axis[row_axis(x)], a->value.id);
   return true;
 }
@@ -60,15 +61,16 @@ void tc_omp_declare_row_tiles(tc_omp_nest *x, int64_t width) {
     const tc_schedule_list *l = &x->stage[i].transpose_store;
     for (uint32_t j = 0; j < l->n; ++j) {
       snprintf(name, sizeof name, "rows%u_%u", i, l->at[j]);
-      declare(x, tc_omp_buffer(&x->f, x->nest->stage[i].action[l->at[j]].buffer)->dtype, name, width);
+      declare(x, tc_omp_buffer(&x->f, x->nest->stage[i].action[l->at[j]].buffer)->dtype, name,
+              width);
     }
   }
 }
 
-/* One call of `function`: the rows from b<buffer> + address on, their distance, the tile, how many rows of the block there are,
- * how many places, and `rest`. */
-static void put_move(tc_omp_nest *x, const char *function, const tc_address *a, uint32_t buffer, const char *tile,
-                     const char *rest) {
+/* One call of `function`: the rows from b<buffer> + address on, their distance, the tile, how many
+ * rows of the block there are, how many places, and `rest`. */
+static void put_move(tc_omp_nest *x, const char *function, const tc_address *a, uint32_t buffer,
+                     const char *tile, const char *rest) {
   const int v = x->plan->vector, inner = row_axis(x);
   const char *const column = x->s.axis[inner];
   tc_buf at = {0}, step = {0}, places = {0};
@@ -104,19 +106,24 @@ void tc_omp_fill_row_tiles(tc_omp_nest *x) {
   tc_buf_free(&all);
 }
 
-/* Rows that follow one another, of so few known places that their vectors are interleaved in registers. */
+/* Rows that follow one another, of so few known places that their vectors are interleaved in
+ * registers. */
 static bool put_interleaved(tc_omp_nest *x, const tc_action *a, const char *tile) {
   const tc_dim step = a->address.coef[x->plan->vector], places = x->nest->axis[row_axis(x)].extent;
-  const char *const column = x->s.axis[row_axis(x)], *t = tc_print_storage(tc_omp_buffer(&x->f, a->buffer)->dtype);
+  const char *const column = x->s.axis[row_axis(x)],
+                    *t = tc_print_storage(tc_omp_buffer(&x->f, a->buffer)->dtype);
   tc_buf at = {0}, values = {0};
-  if (!tc_dim_is_const(step) || !tc_dim_same(step, places) || tc_dim_value(step) < 2 || tc_dim_value(step) > TC_OMP_INTERLEAVE)
+  if (!tc_dim_is_const(step) || !tc_dim_same(step, places) || tc_dim_value(step) < 2 ||
+      tc_dim_value(step) > TC_OMP_INTERLEAVE)
     return false;
   x->s.axis[row_axis(x)] = "0";
   tc_print_address(&x->s, &a->address, &at);
   x->s.axis[row_axis(x)] = column;
-  for (int64_t c = 0; c < tc_dim_value(step); ++c) tc_putf(&values, ", tc_load_%s(%s[%lld])", t, tile, (long long)c);
-  tc_print_line(&x->s, "tc_interleave%lld%s_%s(b%u + (%s), %s%s);", (long long)tc_dim_value(step), x->s.lanes ? "n" : "", t, a->buffer,
-                at.text ? at.text : "0", x->s.lanes ? x->s.lanes : "0", values.text ? values.text : "");
+  for (int64_t c = 0; c < tc_dim_value(step); ++c)
+    tc_putf(&values, ", tc_load_%s(%s[%lld])", t, tile, (long long)c);
+  tc_print_line(&x->s, "tc_interleave%lld%s_%s(b%u + (%s), %s%s);", (long long)tc_dim_value(step),
+                x->s.lanes ? "n" : "", t, a->buffer, at.text ? at.text : "0",
+                x->s.lanes ? x->s.lanes : "0", values.text ? values.text : "");
   x->s.out->failed |= at.failed || values.failed;
   tc_buf_free(&at);
   tc_buf_free(&values);
@@ -129,6 +136,7 @@ void tc_omp_empty_row_tiles(tc_omp_nest *x, uint32_t stage) {
   for (uint32_t i = 0; i < l->n; ++i) {
     const tc_action *a = &x->nest->stage[stage].action[l->at[i]];
     snprintf(name, sizeof name, "rows%u_%u", stage, l->at[i]);
-    if (!put_interleaved(x, a, name)) put_move(x, "tc_torows_u32", &a->address, a->buffer, name, "");
+    if (!put_interleaved(x, a, name))
+      put_move(x, "tc_torows_u32", &a->address, a->buffer, name, "");
   }
 }

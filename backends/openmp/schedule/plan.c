@@ -32,8 +32,8 @@ static bool plan_approximate(tc_omp_choice *c, const uint8_t *reduced) {
   return ok;
 }
 
-/* As many vectors as there are registers for, then a quarter of them, then two of the widest: one by itself takes as long as
- * these, for each of its additions waits for the one before. */
+/* As many vectors as there are registers for, then a quarter of them, then two of the widest: one
+ * by itself takes as long as these, for each of its additions waits for the one before. */
 static bool plan_jam_vectors(tc_omp_choice *c) {
   if (!tc_omp_plan_jam_vectors(c)) return true;
   const uint32_t all = (uint32_t)tc_omp_accumulators(&c->f);
@@ -77,8 +77,10 @@ static int64_t plan_tile(const tc_omp_choice *c) {
   return c->f.nest->naxis > c->f.nest->nparallel ? TC_OMP_STRIP : TC_OMP_TILE;
 }
 
-/* What the conditions of a variant decide: rows fill the lanes with their results; loops are interchanged. */
-typedef enum { PLAIN, COLLECT, INTERCHANGE, JAM_ROWS } transform; /* the last one: though it does not seem to pay */
+/* What the conditions of a variant decide: rows fill the lanes with their results; loops are
+ * interchanged. */
+/* the last one: though it does not seem to pay */
+typedef enum { PLAIN, COLLECT, INTERCHANGE, JAM_ROWS } transform;
 
 static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   const tc_nest *n = c->f.nest;
@@ -90,7 +92,8 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   s->outer_tile = s->outer < 0 ? 0 : TC_OMP_OUTER;
   if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
   if (!tc_omp_plan_transpose(c) || !tc_omp_plan_row_blocks(c)) return false;
-  if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c))) return false;
+  if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c)))
+    return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
   s->jam_rows = w == JAM_ROWS || tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
   s->nontemporal = tc_omp_plan_nontemporal(c);
@@ -108,7 +111,8 @@ typedef struct kernel_plan {
   uint8_t *reduced;
 } kernel_plan;
 
-static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, transform w, tc_schedule_variant *v) {
+static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, transform w,
+                         tc_schedule_variant *v) {
   tc_omp_choice c = {.width = tc_omp_short_width(n, v)};
   v->nest = c.nest = tc_arena_alloc(x->p->arena, sizeof *c.nest);
   v->stage = c.stage = tc_arena_alloc(x->p->arena, (n->nstage + 1) * sizeof *c.stage);
@@ -118,34 +122,39 @@ static bool plan_variant(const kernel_plan *x, const tc_nest *n, int vector, tra
   return ok;
 }
 
-/* Adds the variant of a nest whose `axis` is shorter than so many points, with lanes along `vector`, which has points
- * for so many vectors. */
-static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t points, int vector, int64_t vectors,
-                       tc_schedule_nest *s) {
+/* Adds the variant of a nest whose `axis` is shorter than so many points, with lanes along
+ * `vector`, which has points for so many vectors. */
+static bool plan_short(const kernel_plan *x, const tc_nest *n, int axis, int64_t points, int vector,
+                       int64_t vectors, tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = points};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .vectors = true, .bound = vectors};
   return plan_variant(x, n, vector, PLAIN, v);
 }
 
-/* Adds the variant of a nest whose last parallel axis has one point, or, where rows are read once for several, few. */
-static bool plan_one_column(const kernel_plan *x, const tc_nest *n, int vector, tc_schedule_nest *s) {
+/* Adds the variant of a nest whose last parallel axis has one point, or, where rows are read once
+ * for several, few. */
+static bool plan_one_column(const kernel_plan *x, const tc_nest *n, int vector,
+                            tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
   const int axis = n->nparallel - 1;
   const bool along = vector >= n->nparallel;
   if (along) v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .bound = 1};
-  v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = along ? 2 : TC_OMP_OUTER + 1};
+  v->when[v->nwhen++] =
+      (tc_schedule_compare){.axis = axis, .less = true, .bound = along ? 2 : TC_OMP_OUTER + 1};
   return plan_variant(x, n, vector, PLAIN, v);
 }
 
 /* Adds the same for rows of the matrix that are short, in blocks. */
-static bool plan_one_column_of_blocks(const kernel_plan *x, const tc_nest *n, int vector, tc_schedule_nest *s) {
+static bool plan_one_column_of_blocks(const kernel_plan *x, const tc_nest *n, int vector,
+                                      tc_schedule_nest *s) {
   const int axis = n->nparallel - 1, rows = n->nparallel - 2;
   tc_schedule_variant *v = &s->variant[s->nvariant];
   if (vector < n->nparallel || n->naxis != n->nparallel + 1 || rows < 0) return true;
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .bound = 1};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = axis, .less = true, .bound = 2};
-  v->when[v->nwhen++] = (tc_schedule_compare){.axis = vector, .less = true, .bound = TC_OMP_BLOCK_ROWS};
+  v->when[v->nwhen++] =
+      (tc_schedule_compare){.axis = vector, .less = true, .bound = TC_OMP_BLOCK_ROWS};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = rows, .vectors = true, .bound = 1};
   if (!plan_variant(x, n, rows, PLAIN, v)) return false;
   if (((const tc_omp_stage_schedule *)v->stage)[0].transpose.n) s->nvariant++;
@@ -153,33 +162,41 @@ static bool plan_one_column_of_blocks(const kernel_plan *x, const tc_nest *n, in
   return true;
 }
 
-/* Adds the variant of a nest whose rows are shorter than so many points and fill the lanes with their results. */
-static bool plan_collected(const kernel_plan *x, const tc_nest *n, int64_t points, tc_schedule_nest *s) {
+/* Adds the variant of a nest whose rows are shorter than so many points and fill the lanes with
+ * their results. */
+static bool plan_collected(const kernel_plan *x, const tc_nest *n, int64_t points,
+                           tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
   int64_t lo, hi;
   tc_dim_range(tc_graph_dims(x->p->graph), n->axis[n->vector].extent, &lo, &hi);
-  if (hi >= points) v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .less = true, .bound = points};
+  if (hi >= points)
+    v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .less = true, .bound = points};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = 0, .vectors = true, .bound = 1};
   return plan_variant(x, n, n->vector, COLLECT, v);
 }
 
 /* Adds the variant of a nest of many columns, and rows of these. */
-static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows, tc_schedule_nest *s) {
+static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows,
+                              tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
-  v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .vectors = true, .bound = TC_OMP_LEAST_COLUMNS};
+  v->when[v->nwhen++] =
+      (tc_schedule_compare){.axis = n->vector, .vectors = true, .bound = TC_OMP_LEAST_COLUMNS};
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = rows, .bound = TC_OMP_LEAST_ROWS};
   return plan_variant(x, n, n->vector, INTERCHANGE, v);
 }
 
 enum { VARIANTS = 10 }; /* of a nest, at most */
 
-/* Of short rows, neighbouring ones share a vector.  Lanes run along the last of the outer axes, whose stores are in order,
- * where hardly any are left over at its end: at each outer point, the lanes of a part of a vector are loaded one by one as
- * those of a whole one are.  Else along the one before, which is counted through once, if that fills a vector. */
-static bool plan_short_rows(const kernel_plan *x, const tc_nest *n, int64_t width, tc_schedule_nest *s) {
+/* Of short rows, neighbouring ones share a vector.  Lanes run along the last of the outer axes,
+ * whose stores are in order, where hardly any are left over at its end: at each outer point, the
+ * lanes of a part of a vector are loaded one by one as those of a whole one are.  Else along the
+ * one before, which is counted through once, if that fills a vector. */
+static bool plan_short_rows(const kernel_plan *x, const tc_nest *n, int64_t width,
+                            tc_schedule_nest *s) {
   const int last = n->nparallel - 1;
   if (!last) return plan_short(x, n, 1, width, 0, 1, s);
-  return plan_short(x, n, last + 1, width, last, TC_OMP_FULL_VECTORS, s) && plan_short(x, n, last + 1, width, last - 1, 1, s) &&
+  return plan_short(x, n, last + 1, width, last, TC_OMP_FULL_VECTORS, s) &&
+         plan_short(x, n, last + 1, width, last - 1, 1, s) &&
          plan_short(x, n, last + 1, width, last, 1, s);
 }
 
@@ -196,19 +213,23 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
-  if (tc_omp_has_intervals(n)) return plan_variant(x, n, n->vector, PLAIN, &s->variant[s->nvariant++]);
+  if (tc_omp_has_intervals(n))
+    return plan_variant(x, n, n->vector, PLAIN, &s->variant[s->nvariant++]);
   if (width && !plan_short_rows(x, n, width, s)) return false;
   if (points && !plan_short(x, n, 2, points, 0, 1, s)) return false;
   if (other >= 0 && !plan_short(x, n, n->vector, TC_OMP_SHORT, other, 1, s)) return false;
-  if (one >= 0 && !(plan_one_column_of_blocks(x, n, one, s) && plan_one_column(x, n, one, s))) return false;
+  if (one >= 0 && !(plan_one_column_of_blocks(x, n, one, s) && plan_one_column(x, n, one, s)))
+    return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
   if (rows >= 0 && !plan_interchanged(x, n, rows, s)) return false;
-  return plan_variant(x, n, transposed < 0 ? n->vector : transposed, PLAIN, &s->variant[s->nvariant++]);
+  return plan_variant(x, n, transposed < 0 ? n->vector : transposed, PLAIN,
+                      &s->variant[s->nvariant++]);
 }
 
 /* ---- other plans ----------------------------------------------------------------------------- */
 
-/* Is that what the transform is for, and do rows that are collected, which have no totals, need none? */
+/* Is that what the transform is for, and do rows that are collected, which have no totals, need
+ * none? */
 static bool is_worth_trying(const tc_omp_facts *f, transform w) {
   int64_t lo, hi;
   if (w != COLLECT) return w != INTERCHANGE || tc_omp_may_interchange(f);
@@ -218,7 +239,8 @@ static bool is_worth_trying(const tc_omp_facts *f, transform w) {
 }
 
 /* Each transform, with each axis in the lanes. */
-bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v, bool *more) {
+bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i,
+                       tc_schedule_variant *v, bool *more) {
   enum { TRANSFORMS = JAM_ROWS + 1 };
   const tc_nest *nest = &k->nest[n];
   const int axis = (int)(i / TRANSFORMS);

@@ -1,7 +1,7 @@
 /* plan.h - the decisions about a nest, each with its conditions and what it is for.
  *
- * A `may` function says whether the nest allows a technique: what the verifier asks.  A `plan` function
- * says whether it is taken, which is so where it is allowed and pays. */
+ * A `may` function says whether the nest allows a technique: what the verifier asks.  A `plan`
+ * function says whether it is taken, which is so where it is allowed and pays. */
 #ifndef TC_OMP_PLAN_H
 #define TC_OMP_PLAN_H
 
@@ -14,25 +14,31 @@ enum {
   TC_OMP_FOLD = 256,   /* the same where each lane sums points of its own */
   TC_OMP_TILE = 4096,  /* points of a vectorised parallel axis in one task of a pointwise nest */
   TC_OMP_STRIP = 256,  /* the same when every point has inner loops */
-  TC_OMP_RESIDENT = 512, /* the same where all its accumulators are in the first-level cache at a time */
+  /* the same where all its accumulators are in the first-level cache at a time */
+  TC_OMP_RESIDENT = 512,
   TC_OMP_SHORT = 16,   /* rows from here on always fill lanes by themselves */
-  TC_OMP_BLOCK_ROWS = 64, /* rows that nothing else reduces many at a time: by blocks up to here, then each by itself */
+  /* rows that nothing else reduces many at a time: by blocks up to here, then each by itself */
+  TC_OMP_BLOCK_ROWS = 64,
   TC_OMP_WIDE = 128, /* rows up to here whose blocks, transposed, are in the first-level cache */
-  TC_OMP_FULL_VECTORS = 4, /* points from so many vectors on, of any number, fill four fifths of their lanes or more */
-  TC_OMP_COLLECT = 128, /* rows from here on take so long that combining lanes row by row costs little */
-  /* Columns, in vectors, and rows of them from which on loops are interchanged: of less, accumulators in registers are
-   * faster than any order of reading. */
+  /* points from so many vectors on, of any number, fill four fifths of their lanes or more */
+  TC_OMP_FULL_VECTORS = 4,
+  /* rows from here on take so long that combining lanes row by row costs little */
+  TC_OMP_COLLECT = 128,
+  /* Columns, in vectors, and rows of them from which on loops are interchanged: of less,
+   * accumulators in registers are faster than any order of reading. */
   TC_OMP_LEAST_COLUMNS = 8,
   TC_OMP_LEAST_ROWS = 256,
   TC_OMP_PAIR = 8, /* registers for each of two jammed vectors of the widest */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
-  TC_OMP_OUTER = 4,    /* most outer points that share the rows of a matrix where its loop is interchanged */
+  /* most outer points that share the rows of a matrix where its loop is interchanged */
+  TC_OMP_OUTER = 4,
   TC_OMP_DISTANCE = 2, /* outer points from a row to the one that is prefetched */
   TC_OMP_PARALLEL_WORK = 80000 /* scalar operations that pay for starting threads: about 3 us */
 };
 
-/* A nest, and a variant of its schedule while it is made: decisions that come later see those before. */
+/* A nest, and a variant of its schedule while it is made: decisions that come later see those
+ * before. */
 typedef struct tc_omp_choice {
   tc_omp_facts f;
   tc_omp_nest_schedule *nest;
@@ -40,11 +46,12 @@ typedef struct tc_omp_choice {
   int64_t width;                /* that rows stay below (tc_omp_short_width) */
 } tc_omp_choice;
 
-/* All decisions about a program: packing (gemm/packing.c), and the schedule of each kernel of nests.
- * false: out of memory. */
+/* All decisions about a program: packing (gemm/packing.c), and the schedule of each kernel of
+ * nests.  false: out of memory. */
 bool tc_omp_plan(tc_program *p);
 /* tc_schedule_words.other_plan */
-bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i, tc_schedule_variant *v, bool *more);
+bool tc_omp_other_plan(tc_program *p, const tc_kernel *k, uint32_t n, uint32_t i,
+                       tc_schedule_variant *v, bool *more);
 
 /* jam.c */
 bool tc_omp_plan_jam_vectors(const tc_omp_choice *c);
@@ -59,40 +66,43 @@ bool tc_omp_may_group(const tc_omp_choice *c);
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);
 bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
 
-/* collect.c: may as many rows as a vector has lanes be reduced together?  plan: the width below which that pays; 0: it
- * does not. */
+/* collect.c: may as many rows as a vector has lanes be reduced together?  plan: the width below
+ * which that pays; 0: it does not. */
 bool tc_omp_may_collect(const tc_omp_facts *f);
 int64_t tc_omp_plan_collect(const tc_omp_facts *f);
 
-/* transpose.c.  may: the load is of a block with neighbours along the other axis of the stage.  plan: sets the lists of all
- * stages.  false: out of memory. */
+/* transpose.c.  may: the load is of a block with neighbours along the other axis of the stage.
+ * plan: sets the lists of all stages.  false: out of memory. */
 bool tc_omp_may_transpose(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e);
 bool tc_omp_plan_transpose(tc_omp_choice *c);
 /* The axis that lanes of a transpose are better along than along its stores, -1: none. */
 int tc_omp_plan_transposed(const tc_omp_facts *f);
 
-/* row_blocks.c: is the stage one at points in the lanes, along rows that are short?  may: are rows of the load, or of the store,
- * moved as transposed blocks?  plan: sets the lists of all stages.  false: out of memory. */
+/* row_blocks.c: is the stage one at points in the lanes, along rows that are short?  may: are rows
+ * of the load, or of the store, moved as transposed blocks?  plan: sets the lists of all stages.
+ * false: out of memory. */
 bool tc_omp_has_row_blocks(const tc_omp_choice *c, const tc_stage *st);
 bool tc_omp_may_block_rows(const tc_omp_choice *c, const tc_stage *st, const tc_expr *e);
 bool tc_omp_may_block_stores(const tc_omp_choice *c, const tc_stage *st, const tc_action *a);
 bool tc_omp_plan_row_blocks(tc_omp_choice *c);
 
-/* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its rows; 0: none. */
+/* short_rows.c: the width below which a nest of reduced rows of unknown length has lanes along its
+ * rows; 0: none. */
 int64_t tc_omp_plan_short_rows(const tc_omp_facts *f);
 /* The same for rows whose points are stored alone. */
 int64_t tc_omp_plan_short_points(const tc_omp_facts *f);
-/* The axis that lanes of transposed blocks run along where the vector axis is shorter than TC_OMP_SHORT; -1: none. */
+/* The axis that lanes of transposed blocks run along where the vector axis is shorter than
+ * TC_OMP_SHORT; -1: none. */
 int tc_omp_plan_short_columns(const tc_omp_facts *f);
-/* The axis that lanes run along where the last parallel axis has one point, and what is reduced is a matrix times that one
- * column; -1: the vector axis does. */
+/* The axis that lanes run along where the last parallel axis has one point, and what is reduced is
+ * a matrix times that one column; -1: the vector axis does. */
 int tc_omp_plan_one_column(const tc_omp_facts *f);
 
 /* unroll.c */
 int64_t tc_omp_plan_unroll(const tc_omp_choice *c, const tc_stage *st);
 bool tc_omp_has_f64_total(const tc_stage *st); /* f32 sums, whose totals may be f64 */
-/* Points that one f32 accumulator set sums before it joins its total, 0: it sums all.  set: what it may
- * sum, along the vector axis. */
+/* Points that one f32 accumulator set sums before it joins its total, 0: it sums all.  set: what it
+ * may sum, along the vector axis. */
 int64_t tc_omp_plan_block(const tc_omp_choice *c, const tc_stage *st, int64_t set);
 
 /* short_runs.c */
@@ -107,12 +117,13 @@ bool tc_omp_may_prefetch(const tc_omp_facts *f, const tc_expr *e);
 bool tc_omp_may_prefetch_store(const tc_omp_facts *f, const tc_stage *st, const tc_action *a);
 bool tc_omp_plan_prefetch(tc_omp_choice *c);
 
-/* reduced_precision.c: marks, of a whole kernel (nexpr + 1), the values that need no more digits than 16
- * bits hold. */
+/* reduced_precision.c: marks, of a whole kernel (nexpr + 1), the values that need no more digits
+ * than 16 bits hold. */
 void tc_omp_find_reduced_precision(const tc_kernel *k, const tc_program *p, uint8_t *marked);
 bool tc_omp_is_approximated(const tc_expr *e); /* there is a function of 17 bits for the op */
 
-/* pipeline.c.  stage: the one whose loop may contain the last one of the outer point before, or -1. */
+/* pipeline.c.  stage: the one whose loop may contain the last one of the outer point before, or
+ * -1. */
 int tc_omp_pipeline_stage(const tc_omp_facts *f);
 int tc_omp_plan_pipeline(const tc_omp_choice *c);
 bool tc_omp_plan_align(const tc_omp_choice *c);

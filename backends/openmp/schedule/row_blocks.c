@@ -1,16 +1,19 @@
-/* row_blocks.c - blocks of neighbouring short rows, whose elements are apart where lanes are along the rows.
+/* row_blocks.c - blocks of neighbouring short rows, whose elements are apart where lanes are along
+ * the rows.
  *
- * Of as many rows as a vector has lanes, what lies in each row is loaded in pieces of four elements, which are transposed in
- * registers into a tile that has a vector for each place of the rows.  Stages load from it; what they store goes to such a
- * tile, too, and from there to the rows.  That takes a third of the time of gathers, and less of stores one by one. */
+ * Of as many rows as a vector has lanes, what lies in each row is loaded in pieces of four
+ * elements, which are transposed in registers into a tile that has a vector for each place of the
+ * rows.  Stages load from it; what they store goes to such a tile, too, and from there to the rows.
+ * That takes a third of the time of gathers, and less of stores one by one. */
 #include "backends/openmp/schedule/plan.h"
 
 enum { WORD = 4 /* bytes of an element */ };
 
 bool tc_omp_has_row_blocks(const tc_omp_choice *c, const tc_stage *st) {
   const tc_nest *n = c->f.nest;
-  return c->width && c->width <= TC_OMP_WIDE && tc_omp_lanes_are_points(&c->f) && n->naxis == n->nparallel + 1 && !n->serial &&
-         (st->axes >> n->nparallel & 1) && !st->if_skipped && !tc_omp_has_parts(&c->f) && !c->nest->interchange;
+  return c->width && c->width <= TC_OMP_WIDE && tc_omp_lanes_are_points(&c->f) &&
+         n->naxis == n->nparallel + 1 && !n->serial && (st->axes >> n->nparallel & 1) &&
+         !st->if_skipped && !tc_omp_has_parts(&c->f) && !c->nest->interchange;
 }
 
 /* Is it a row, apart from those of the other lanes? */
@@ -39,12 +42,13 @@ static bool is_near(const tc_omp_choice *c, const tc_address *a) {
 }
 
 bool tc_omp_may_block_rows(const tc_omp_choice *c, const tc_stage *st, const tc_expr *e) {
-  return tc_omp_has_row_blocks(c, st) && e->kind == TC_EX_LOAD && !e->guard.id && is_row(c, &e->address, e->buffer) &&
-         !is_near(c, &e->address) && !changes(c, e->buffer);
+  return tc_omp_has_row_blocks(c, st) && e->kind == TC_EX_LOAD && !e->guard.id &&
+         is_row(c, &e->address, e->buffer) && !is_near(c, &e->address) && !changes(c, e->buffer);
 }
 
 bool tc_omp_may_block_stores(const tc_omp_choice *c, const tc_stage *st, const tc_action *a) {
-  return tc_omp_has_row_blocks(c, st) && a->kind == TC_ACT_STORE && !a->guard.id && is_row(c, &a->address, a->buffer);
+  return tc_omp_has_row_blocks(c, st) && a->kind == TC_ACT_STORE && !a->guard.id &&
+         is_row(c, &a->address, a->buffer);
 }
 
 static bool plan_stage(tc_omp_choice *c, uint32_t i) {

@@ -7,7 +7,8 @@
 
 /* Of a kernel. */
 typedef struct tc_omp_kernel_schedule {
-  int64_t threads; /* scalar operations from which on a team of threads runs it; 0: one thread does */
+  /* scalar operations from which on a team of threads runs it; 0: one thread does */
+  int64_t threads;
 } tc_omp_kernel_schedule;
 
 /* Of a nest. */
@@ -15,22 +16,25 @@ typedef struct tc_omp_nest_schedule {
   int vector; /* axis in the vector lanes, -1: none.  A parallel one: outer points are the lanes */
   int64_t tile; /* points of a parallel vector axis in one task */
   /* Unroll-and-jam over outer points.  jam_rows: so many of the parallel axis run in one loop.
-   * jam_vectors: so many vectors of a parallel vector axis do as registers hold that take r each, for each
-   * r of the list in turn. */
+   * jam_vectors: so many vectors of a parallel vector axis do as registers hold that take r each,
+   * for each r of the list in turn. */
   int64_t jam_rows;
   tc_schedule_list jam_vectors;
-  /* Loop interchange, where outer points are the lanes: the loop over a stage's innermost axis is outside of that over the
-   * vectors of a tile, whose accumulators are in memory.  As many of its points as registers hold that take so many each
-   * are jammed.  0: no. */
+  /* Loop interchange, where outer points are the lanes: the loop over a stage's innermost axis is
+   * outside of that over the vectors of a tile, whose accumulators are in memory.  As many of its
+   * points as registers hold that take so many each are jammed.  0: no. */
   int64_t interchange;
-  /* So many points of this parallel axis, -1: none, are a task together: what is read that they share is read once. */
+  /* So many points of this parallel axis, -1: none, are a task together: what is read that they
+   * share is read once. */
   int outer;
   int64_t outer_tile;
-  bool collect;  /* a reduction of TC_L rows is combined across lanes at once, and the last stage has them in its lanes */
+  /* a reduction of TC_L rows is combined across lanes at once, and the last stage has them in its
+   * lanes */
+  bool collect;
   int64_t group; /* outer points that pass each stage before the next one begins; 0: no groups */
   bool nontemporal; /* vector stores to outputs go past the caches where these are large */
-  /* Software pipeline: the stage whose loop contains the last stage of the outer point before, -1: none;
-   * align: vectors of the latter begin at whole lines. */
+  /* Software pipeline: the stage whose loop contains the last stage of the outer point before, -1:
+   * none; align: vectors of the latter begin at whole lines. */
   int pipeline;
   bool align;
   int64_t distance;             /* outer points from a row to the one that is prefetched */
@@ -41,7 +45,8 @@ typedef struct tc_omp_nest_schedule {
 typedef struct tc_omp_stage_schedule {
   int64_t unroll;    /* vectors of a round of the loop, with accumulators of their own */
   bool short_runs;   /* they are of neighbouring points of the outermost axis in place of vectors */
-  bool deinterleave; /* in turn, one has the even elements of bf16 rows, the next one the odd ones */
+  /* in turn, one has the even elements of bf16 rows, the next one the odd ones */
+  bool deinterleave;
   bool interleave; /* stores at small distances that fill whole vectors are one store */
   bool peel;  /* rows of nontemporal stores may begin within a line: a head and a tail are peeled */
   bool pairs; /* two points of a group are jammed */
@@ -50,8 +55,10 @@ typedef struct tc_omp_stage_schedule {
   int64_t skip; /* the stage is skipped (tc_stage.skip_if) from so many points on; 0: never */
   tc_schedule_list prefetch;       /* loads whose rows are prefetched for later outer points, */
   tc_schedule_list prefetch_store; /* and actions whose rows are */
-  tc_schedule_list transpose; /* loads of blocks, apart in the lanes, that are transposed in front of the stage's loops */
-  tc_schedule_list transpose_store; /* actions that store such blocks, transposed behind the stage's loops */
+  /* loads of blocks, apart in the lanes, that are transposed in front of the stage's loops */
+  tc_schedule_list transpose;
+  /* actions that store such blocks, transposed behind the stage's loops */
+  tc_schedule_list transpose_store;
 } tc_omp_stage_schedule;
 
 #endif

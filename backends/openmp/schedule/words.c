@@ -93,13 +93,15 @@ static const char *refuse_vector(const tc_schedule_place *at) {
   const tc_omp_facts *f = &choice(at)->f;
   for (int i = 0; i < at->nest->naxis; ++i)
     if (at->nest->axis[i].of == f->vector) return "its points are parts of different lengths";
-  if (f->vector != at->nest->vector && tc_omp_has_intervals(at->nest)) return "stages take intervals of another axis";
+  if (f->vector != at->nest->vector && tc_omp_has_intervals(at->nest))
+    return "stages take intervals of another axis";
   if (at->nest->serial && !all_write_apart(f)) return "its points may write to one place";
   if (!scans_in_order(f)) return "a scan goes along it, and along another axis inside of it";
   if (!tc_omp_lanes_are_points(f)) return NULL;
   const int64_t width = tc_omp_short_width(at->nest, at->variant);
   if (tc_omp_keeps_rows(f) && (!width || width > TC_OMP_BLOCK_ROWS))
-    return "its points share the rows that are kept"; /* but those of short rows have a vector at each place */
+    /* but those of short rows have a vector at each place */
+    return "its points share the rows that are kept";
   return nest_of(at)->tile ? NULL : "it is parallel, and no 'tile' says how much of it is a task";
 }
 
@@ -150,19 +152,24 @@ static const char *refuse_interchange(const tc_schedule_place *at) {
 static const char *refuse_outer(const tc_schedule_place *at) {
   const int outer = nest_of(at)->outer;
   if (!nest_of(at)->interchange) return "loops are not interchanged";
-  if (outer >= at->nest->nparallel || outer == choice(at)->f.vector || at->nest->axis[outer].of >= 0)
+  if (outer >= at->nest->nparallel || outer == choice(at)->f.vector ||
+      at->nest->axis[outer].of >= 0)
     return "it is no parallel axis beside the lanes'";
   return nest_of(at)->outer_tile ? NULL : "no 'outer-tile' says how many of its points";
 }
 
 static const char *refuse_outer_tile(const tc_schedule_place *at) {
   if (nest_of(at)->outer < 0) return "there is no 'outer' axis";
-  return nest_of(at)->outer_tile > MOST ? "the first-level cache does not hold the accumulators of so many" : NULL;
+  return nest_of(at)->outer_tile > MOST
+             ? "the first-level cache does not hold the accumulators of so many"
+             : NULL;
 }
 
 static const char *refuse_collect(const tc_schedule_place *at) {
   if (nest_of(at)->jam_rows) return "rows are jammed";
-  return tc_omp_may_collect(&choice(at)->f) ? NULL : "the nest does more than to reduce rows and to store what becomes of that";
+  return tc_omp_may_collect(&choice(at)->f)
+             ? NULL
+             : "the nest does more than to reduce rows and to store what becomes of that";
 }
 
 static const char *refuse_group(const tc_schedule_place *at) {
@@ -223,7 +230,8 @@ static const char *refuse_short_runs(const tc_schedule_place *at) {
   if (!tc_omp_may_have_short_runs(&choice(at)->f, loops_of(at)))
     return "the stage does not reduce along several axes, the inner ones of few known points";
   if (s->unroll < 2) return "there is one accumulator";
-  if (s->deinterleave || s->prefetch.n || s->prefetch_store.n || nest_of(at)->pipeline == (int)at->stage)
+  if (s->deinterleave || s->prefetch.n || s->prefetch_store.n ||
+      nest_of(at)->pipeline == (int)at->stage)
     return "other words are about vectors along the innermost axis";
   return NULL;
 }
@@ -314,7 +322,8 @@ static const char *refuse_transpose(const tc_schedule_place *at) {
 static const char *refuse_transpose_store(const tc_schedule_place *at) {
   const tc_schedule_list *l = &stage_of(at)->transpose_store;
   for (uint32_t i = 0; i < l->n; ++i)
-    if (!tc_omp_may_block_stores(choice(at), loops_of(at), &loops_of(at)->action[l->at[i]])) return "it stores no short rows";
+    if (!tc_omp_may_block_stores(choice(at), loops_of(at), &loops_of(at)->action[l->at[i]]))
+      return "it stores no short rows";
   return nest_of(at)->jam_vectors.n ? "vectors are jammed" : NULL;
 }
 
@@ -326,7 +335,8 @@ static const char *refuse_transpose_store(const tc_schedule_place *at) {
 #define LEVEL(words, type)                                                                         \
   { words, sizeof words / sizeof *words, sizeof(type) }
 
-/* What a tuner tries.  Decisions that change what is computed, such as `approximate`, `block` and `skip`, stay. */
+/* What a tuner tries.  Decisions that change what is computed, such as `approximate`, `block` and
+ * `skip`, stay. */
 static const int64_t try_threads[] = {0, 1, -1}; /* one thread, or a team whatever the work */
 static const int64_t try_tiles[] = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, -1};
 static const int64_t try_rows[] = {1, 2, 4, 8, -1};
