@@ -148,6 +148,8 @@ typedef struct tc_address {
   tc_term term[2];
 } tc_address;
 
+bool tc_address_same(const tc_address *a, const tc_address *b); /* of one kernel */
+
 /* Is some part of the address checked? */
 static inline bool tc_address_is_checked(const tc_address *a) {
   for (int i = 0; i < a->nterm; i++)

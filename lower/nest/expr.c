@@ -28,7 +28,7 @@ static uint64_t hash_expr(const tc_expr *e) {
   return h;
 }
 
-static bool same_address(const tc_address *a, const tc_address *b) {
+bool tc_address_same(const tc_address *a, const tc_address *b) {
   if (!tc_dim_same(a->offset, b->offset) || a->nterm != b->nterm) return false;
   for (int i = 0; i < TC_MAX_AXES; i++)
     if (!tc_dim_same(a->coef[i], b->coef[i])) return false;
@@ -46,7 +46,7 @@ static bool same_expr(const tc_expr *a, const tc_expr *b) {
          !memcmp(a->in, b->in, sizeof a->in) && a->guard.id == b->guard.id &&
          a->buffer == b->buffer && a->index == b->index && a->reproducible == b->reproducible &&
          !memcmp(&a->f, &b->f, sizeof a->f) && a->i == b->i && tc_dim_same(a->dim, b->dim) &&
-         (!tc_expr_has_address(a) || same_address(&a->address, &b->address));
+         (!tc_expr_has_address(a) || tc_address_same(&a->address, &b->address));
 }
 
 /* ---- levels and axes ------------------------------------------------------------------------- */

@@ -165,6 +165,21 @@ TC_COMPILE static tc_tensor *turned_product(operand a TC_SHAPE("bf16[K,R]"), ope
 TC_COMPILE static void centre(tc_tensor *x TC_SHAPE("f32[R,C]")) { tc_copy_(x, tc_sub(x, tc_max(x, TC_AXES(1), true))); }
 TC_COMPILE static void sum_up(tc_tensor *x TC_SHAPE("f32[R,C]")) { tc_copy_(x, tc_cumsum(x, 1)); }
 
+/* What is stored beside sums that serve the next stage. */
+TC_COMPILE static tc_tensor *added_and_normed(operand x TC_SHAPE("f32[R,C]"),
+                                              operand y TC_SHAPE("f32[R,C]"),
+                                              tc_tensor **sum TC_SHAPE("f32[R,C]")) {
+  *sum = tc_add(x, y);
+  return tc_layer_norm(*sum, 1, NULL, NULL, 1e-5);
+}
+
+static void check_both(operand x, operand y) {
+  tc_tensor *sum = NULL;
+  SAME("added_and_normed", added_and_normed(x, y, &sum));
+  COMPARE_TO_BODY("added_and_normed", (added_and_normed(x, y, &sum), sum),
+                  check_same("sum", got, want));
+}
+
 /* The last rows and columns of a matrix: nothing lies behind their last element. */
 static tc_tensor *end_of(tc_tensor *whole, int64_t rows, int64_t columns) {
   const int64_t r = tc_size(whole, 0), c = tc_size(whole, 1);
@@ -194,6 +209,7 @@ static void check_blocks(int64_t r, int64_t c) {
   if (c == 7) SAME("centred7", centred7(tc_cast(dense, TC_I32)));
   SAME("log_shares", log_shares(x));
   SAME("normed", normed(dense));
+  check_both(x, dense);
   SAME("shares32", shares32(x));
   tc_tensor *two = tc_round(tc_mul_s(tc_randn(TC_DIMS(2, r, c), 1, TC_F32), 9));
   SAME("columns", columns(two, tc_round(tc_mul_s(tc_randn(TC_DIMS(2, c, 1), 2, TC_F32), 9))));

@@ -12,11 +12,16 @@ static bool is_tiled(const tc_omp_nest *x, uint32_t id) {
   return false;
 }
 
-/* The number of the store among the actions of the stage at hand; -1: it goes to no tile. */
+/* The number of the store among the actions of the stage at hand; -1: it goes to no tile.  `a` may
+ * be a copy, of a stage that is printed without its serving sums. */
 static int tiled_store(const tc_omp_nest *x, const tc_action *a) {
   const tc_schedule_list *l = &x->stage[x->tiled].transpose_store;
-  for (uint32_t i = 0; i < l->n; ++i)
-    if (a == &x->nest->stage[x->tiled].action[l->at[i]]) return (int)l->at[i];
+  for (uint32_t i = 0; i < l->n; ++i) {
+    const tc_action *b = &x->nest->stage[x->tiled].action[l->at[i]];
+    if (a->kind == b->kind && a->buffer == b->buffer && a->value.id == b->value.id &&
+        tc_address_same(&a->address, &b->address))
+      return (int)l->at[i];
+  }
   return -1;
 }
 
