@@ -166,7 +166,7 @@ static void run_at(const mm_case *c, int n, tc_isa level) {
       cases++;
     }
   if (!cases) return;
-  void *library = mm_load(text.text, level, "-O1");
+  void *library = mm_load(text.text, level, "-O0");
   cr_assert(library, "%s", mm_level(level));
   for (int i = 0; i < n; ++i)
     if (matters(&c[i], level)) bad += check(&c[i], mm_find(library, i), mm_level(level));

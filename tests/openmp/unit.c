@@ -43,14 +43,15 @@ static bool sh(const char *command) {
 }
 
 /* host.o, one kernels object a level, and unit.so from them; names are relative, for a compiler cache.  Results of v3 and
- * bf16 stream whatever their size, so that small ones reach that code too. */
+ * bf16 stream whatever their size, so that small ones reach that code too.  Compiled quickly: kernels as users have them run in
+ * tests of ops, programs and samples. */
 static bool build(const char *dir, uint32_t levels) {
   char command[2048], objects[512] = "";
   snprintf(command, sizeof command, "cd %s && %s -O1 -fPIC -Werror -c -o host.o host.c", dir, TC_TEST_CLANG);
   if (!sh(command)) return false;
   for (int i = 0; i < TC_ISA_COUNT; ++i) {
     if (!(levels >> i & 1)) continue;
-    snprintf(command, sizeof command, "cd %s && %s -O1 -w -fPIC %s -DTC_LEVEL=%s %s -c -o %s.o kernels.c", dir, TC_TEST_CLANG,
+    snprintf(command, sizeof command, "cd %s && %s -O0 -w -fPIC %s -DTC_LEVEL=%s %s -c -o %s.o kernels.c", dir, TC_TEST_CLANG,
              level_flags[i], level_name[i], i % 2 ? "-DTC_NONTEMPORAL_BYTES=1 -DTC_SINGLE_PASS_POINTS=1" : "", level_name[i]);
     if (!sh(command)) return false;
     snprintf(objects + strlen(objects), sizeof objects - strlen(objects), " %s.o", level_name[i]);
