@@ -580,6 +580,11 @@ static int check(const cuda_unit *u, int at, int i, tc_graph *g, interp_array **
 }
 
 enum { N = sizeof shapes / sizeof *shapes };
+#ifdef TC_SANITIZED /* what plans and prints is seen by them, what runs is not */
+enum { EVERY = 8 };
+#else
+enum { EVERY = 1 };
+#endif
 
 /* Those whose text has the word. */
 static void check_all(const char *word) {
@@ -595,7 +600,7 @@ static void check_all(const char *word) {
     optimised[k] = tc_graph_optimize(parse(shapes[i].text));
   }
   cr_assert(cuda_unit_build(&u, optimised, n));
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < n; k += EVERY) {
     const int i = number[k];
     interp_array **input = arguments(g[k], &shapes[i]);
     for (int shifted = 0; shifted < 2; shifted++) bad += check(&u, k, i, g[k], input, shifted, false);
