@@ -72,6 +72,7 @@ std::optional<bool> Evaluator::side_taken(const std::string &condition) const {
 // What comparisons of sizes that came out so tell of them, all parts of && or none of || too;
 // whether all of it became a guard.
 bool Evaluator::learn_sizes(const Scalar &v, bool holds) {
+  if (auto known = truth(v)) return *known == holds;
   if (!v.made || maybe) return false;
   if (v.made->op == (holds ? BO_LAnd : BO_LOr)) {
     const bool left = learn_sizes(v.made->a, holds), right = learn_sizes(v.made->b, holds);

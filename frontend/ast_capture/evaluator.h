@@ -502,6 +502,7 @@ private:
   void write_inputs(clang::SourceLocation loc);
   void write_scopes();
   bool bind_sizes(Segment &result);
+  std::optional<std::string> hidden_symbol(uint32_t index) const;
   void bind_hidden_symbols();
   std::string number_of(const tc_sym *symbol) const;
   std::optional<std::string> with_sizes_read(const std::string &text) const;

@@ -309,9 +309,10 @@ std::optional<std::string> Evaluator::with_sizes_read(const std::string &text) c
     uint32_t index;
     const bool known = tc_dim_find_sym(dims, name.str().c_str(), &index);
     const tc_sym *symbol = known ? tc_dims_sym(dims, index) : nullptr;
-    if (!symbol || symbol->input < 0) return std::nullopt;
-    if (symbol->axis < 0) {
-      auto number = with_sizes_read(number_of(symbol));
+    if (!symbol) return std::nullopt;
+    if (symbol->input < 0 || symbol->axis < 0) {
+      auto text = symbol->input < 0 ? hidden_symbol(index) : number_of(symbol);
+      auto number = text ? with_sizes_read(*text) : std::nullopt;
       if (!number) return std::nullopt;
       out += *number;
     } else {
@@ -321,35 +322,44 @@ std::optional<std::string> Evaluator::with_sizes_read(const std::string &text) c
   return out + rest.str();
 }
 
-// In "f32[2*N+1]", N is read as (dim - 1) / 2, and the guard checks the dim.
-void Evaluator::bind_hidden_symbols() {
-  uint32_t count = tc_dims_sym_count(dims);
-  for (uint32_t i = 0; i < count; i++) {
-    const tc_sym *symbol = tc_dims_sym(dims, i);
-    for (uint32_t k = 0; symbol->input < 0 && k < tc_graph_input_count(graph); k++) {
-      const tc_input *input = tc_graph_input_at(graph, k);
-      for (int axis = 0; axis < input->type.rank; axis++) {
-        int64_t f[3];
-        bool linear = true;
-        for (int64_t n = 0; n < 3; n++)
-          for (int64_t others : {11, 5}) {
-            std::vector<int64_t> at(count, others);
-            at[i] = n + 4;
-            int64_t v;
-            linear = linear && tc_dim_eval(dims, input->type.dim[axis], at.data(), &v) &&
-                     (others == 11 || v == f[n]);
-            if (linear) f[n] = v;
-          }
-        if (!linear || f[1] == f[0] || f[2] - f[1] != f[1] - f[0]) continue;
-        int64_t slope = f[1] - f[0];
-        std::string text = "((long long)((" + read_size(discovered.inputs[k], axis) + " - " +
-                           std::to_string(f[0] - 4 * slope) + ") / " + std::to_string(slope) + "))";
-        scalar_node(text, TC_I64, begins);
-        discovered.hidden.push_back({symbol->name, text});
-        k = UINT32_MAX - 1;
-        break;
-      }
+// Whether `dim` is slope*N + rest in symbol i, whatever the others are.
+static bool is_linear(tc_dims *dims, tc_dim dim, uint32_t i, int64_t &slope, int64_t &rest) {
+  int64_t f[3];
+  for (int64_t n = 0; n < 3; n++)
+    for (int64_t others : {11, 5}) {
+      std::vector<int64_t> at(tc_dims_sym_count(dims), others);
+      at[i] = n + 4;
+      int64_t v;
+      if (!tc_dim_eval(dims, dim, at.data(), &v) || (others == 5 && v != f[n])) return false;
+      f[n] = v;
     }
+  slope = f[1] - f[0];
+  rest = f[0] - 4 * slope;
+  return slope && f[2] - f[1] == slope;
+}
+
+// In "f32[2*N+1]", N is read as (dim - 1) / 2, and the guard checks the dim; none where no operand
+// has such a size.
+std::optional<std::string> Evaluator::hidden_symbol(uint32_t index) const {
+  for (uint32_t k = 0; k < tc_graph_input_count(graph); k++) {
+    const tc_type &type = tc_graph_input_at(graph, k)->type;
+    for (int axis = 0; axis < type.rank; axis++) {
+      int64_t slope, rest;
+      if (!is_linear(dims, type.dim[axis], index, slope, rest)) continue;
+      return "((long long)((" + read_size(discovered.inputs[k], axis) + " - " +
+             std::to_string(rest) + ") / " + std::to_string(slope) + "))";
+    }
+  }
+  return std::nullopt;
+}
+
+void Evaluator::bind_hidden_symbols() {
+  for (uint32_t i = 0; i < tc_dims_sym_count(dims); i++) {
+    const tc_sym *symbol = tc_dims_sym(dims, i);
+    auto text = symbol->input < 0 ? hidden_symbol(i) : std::nullopt;
+    if (!text) continue;
+    scalar_node(*text, TC_I64, begins);
+    discovered.hidden.push_back({symbol->name, *text});
   }
 }
 

@@ -153,7 +153,8 @@ static tc_op late_op(BinaryOperatorKind op, bool integers) {
   }
 }
 
-// The value goes on in the graph where C's arithmetic is the graph's; a comparison's as a bool.
+// The value goes on in the graph where C's arithmetic is the graph's; a comparison's as a bool.  The
+// text divides by what it is told to, for it is computed behind all guards, where the program does.
 Scalar Evaluator::late_binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b,
                               QualType type) {
   Scalar s =

@@ -24,15 +24,16 @@ static void put_infix(const tc_dims *c, const dim_atom *a, const char *op, const
 }
 
 /* C division truncates: where an operand may be negative the quotient or remainder is corrected, by
- * one where the remainder has another sign than the divisor.  By a size that may be 0 both are 0:
- * whatever they count is empty then. */
+ * one where the remainder has another sign than the divisor.  By a size that is 0 both are 0:
+ * whatever they count is empty then, or what is known of the size is about to be refused by a guard,
+ * for guards and what they choose between are computed in front of the checks. */
 static void put_c_division(const tc_dims *c, const dim_atom *a, const char *prefix, tc_buf *out) {
   bool div = a->kind == ATOM_DIV;
   tc_dims *know = (tc_dims *)c; /* range queries only fill caches */
   bool plain =
       tc_dim_known_le(know, tc_dim_const(0), a->a) && tc_dim_known_le(know, tc_dim_const(0), a->b);
   tc_put(out, "(");
-  if (!tc_dim_known_ne(know, a->b, tc_dim_const(0))) {
+  if (!tc_dim_is_const(a->b)) {
     put_grouped(c, a->b, prefix, out);
     tc_put(out, " == 0 ? 0 : ");
   }

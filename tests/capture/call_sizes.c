@@ -45,6 +45,29 @@ TC_COMPILE tc_tensor *equal(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_te
   return tc_sub(x, w);
 }
 
+// K is no operand's size, and is asked for all the same.
+static tc_tensor *some(const tc_tensor *x, bool wide) {
+  if (!x || tc_size(x, 1) < 1) return NULL;
+  return tc_size(x, 1) > 4 && wide ? tc_sum(x, TC_AXES(1), false) : tc_neg(x);
+}
+TC_COMPILE tc_tensor *doubled(const tc_tensor *x TC_SHAPE("f32[N,2*K]")) {
+  return some(tc_exp(x), true);
+}
+
+// Of no parts there is no rest, neither where kernels refuse them.
+static tc_tensor *parted(const tc_tensor *x, const tc_tensor *w) {
+  const int64_t parts = tc_size(w, 0);
+  if (parts < 1) return tc_fail_as(TC_ERROR_ARGUMENT, "no parts");
+  if (tc_size(x, 0) % parts) return tc_neg(x);
+  return tc_mul_s(x, (double)(tc_size(x, 0) / parts > 2 ? 3 : 4));
+}
+TC_COMPILE tc_tensor *parts(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tensor *w TC_SHAPE("f32[K]")) {
+  return parted(tc_exp(x), w);
+}
+TC_COMPILE tc_tensor *pairs(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tensor *w TC_SHAPE("f32[2*K]")) {
+  return parted(tc_exp(x), w);
+}
+
 int main(void) {
   tc_tensor *w = tc_randn(TC_DIMS(6), 2, TC_F32);
   for (int rows = 2; rows < 6; rows++) {
@@ -53,6 +76,10 @@ int main(void) {
     show(joined(x, w));
     show(steps(x, 3));
     if (rows == 3) show(equal(x, w));
+    show(doubled(tc_randn(TC_DIMS(3, 2 * rows - 4), 1, TC_F32)));
+    tc_tensor *z = tc_randn(TC_DIMS(2 * rows - 4), 1, TC_F32);
+    show(parts(x, z)), tc_clear_error();
+    show(pairs(x, z)), tc_clear_error();
   }
   return finish();
 }
@@ -63,6 +90,9 @@ int main(void) {
 // CHECK: remark: 'joined' compiled for !((M - K) == 1) && !((M - K) == 0): 2 ops in 1 kernel [
 // CHECK: remark: 'steps' compiled for
 // CHECK: remark: 'equal' compiled: 1 ops in 1 kernel [
+// CHECK: remark: 'doubled' compiled for
+// CHECK: remark: 'parts' compiled for
+// CHECK: remark: 'pairs' compiled for
 // CHECK-NOT: graph break
 // CHECK-DAG: first [N >= 4] {{.*}} 2 0 0 
 // CHECK-DAG: first [!(N >= 4)] {{.*}} 2 0 0 

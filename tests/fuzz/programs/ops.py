@@ -21,8 +21,9 @@ NETWORKS = "softmax log_softmax layer_norm rms_norm batch_norm cross_entropy nll
 # What correct implementations may round differently; the others are exact, of exact operands at least.
 ELEMENTWISE = SMOOTH + "add sub mul div atan2 hypot logaddexp pow".split() + SCALARS
 ROUNDED = ELEMENTWISE + ["randn"] + REDUCTIONS + NETWORKS + [f"{op}_" for op in ELEMENTWISE]
-# The logarithm of a sum near 1 is off by a rounding of the sum, however small it is.
-OF_LOGS = "log_softmax logsumexp logaddexp cross_entropy bce_with_logits".split()
+# Off by a rounding of 1, however small they are: the logarithm of a sum near 1 by one of the sum, and sinc, the sine
+# of pi x over pi x, by one of pi x over it: near integers it is 0 but for that, of either sign.
+ABSOLUTE = "log_softmax logsumexp logaddexp cross_entropy bce_with_logits".split() + ["sinc", "sinc_"]
 C_TYPES = {"f32": "float", "f64": "double"}
 VIEWS = "transpose permute slice slice select flip unfold unsqueeze flatten expand reshape repeat squeeze contiguous".split()
 

@@ -4,7 +4,7 @@ import re
 import resource
 import subprocess
 
-from ops import OF_LOGS, ROUNDED
+from ops import ABSOLUTE, ROUNDED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(os.path.dirname(HERE))
@@ -49,7 +49,7 @@ def write_wrappers(o):
             if op in ("gelu_", "gelu_tanh_"):
                 before, result = f"tc_tensor *was = fuzz_before({names}); ", f"fuzz_factor_rounded({result}, was)"
             if op in ROUNDED:
-                result = f"fuzz_rounded({result}, {int(op in OF_LOGS)})"
+                result = f"fuzz_rounded({result}, {int(op in ABSOLUTE)})"
                 result = result if op.endswith("_") else f"fuzz_cotangent_rounded({result})"
             f.write(f"tc_tensor *__real_tc_{op}({parameters});\ntc_tensor *__wrap_tc_{op}({parameters});\n"
                     f"tc_tensor *__wrap_tc_{op}({parameters}) {{ {before}return {result}; }}\n")
