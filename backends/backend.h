@@ -55,6 +55,10 @@ typedef struct tc_size_name {
 /* isa.c: as options, kernels and TC_ISA name them. */
 extern const char *const tc_isa_name[TC_ISA_COUNT];
 
+/* Of the levels that make a difference to a kernel, those that run where the levels wanted do (0:
+ * all): for each the best at or below it. */
+uint32_t tc_isa_limit(uint32_t levels, uint32_t wanted);
+
 /* A size that calls are counted by (profile=generate), and what TC_SPECIALIZE calls it. */
 typedef struct tc_counted_size {
   const char *symbol; /* of the graph; NULL: it is `value` where this code runs */
@@ -158,7 +162,8 @@ void tc_texts_free(tc_texts *t);
 typedef struct tc_kernel_text {
   tc_buf name;                           /* external name, from the hash of the text */
   tc_buf text;                           /* the definition, without the prelude */
-  uint32_t levels;                       /* CPU: ISA levels that make a difference to this kernel */
+  uint32_t wanted;                       /* the caller's: see levels of tc_function */
+  uint32_t levels;                       /* CPU: ISA levels that there is text for */
   uint32_t nsym, nscalar, *sym, *scalar; /* those of the program that it takes, in order */
   tc_buf launcher;                       /* of a device compiler: the function for the host text */
   uint32_t nfunction; /* ... and how many device functions there are: <name>_0 ... */

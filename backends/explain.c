@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/support/lz.h"
+
 static const char *const words[] = {
 #define WORD(id, word, ...) [TC_EXPLAIN_##id] = word,
     TC_EXPLAIN_ROWS(WORD)
@@ -38,6 +40,15 @@ static void size(const tc_dims *dims, tc_dim d, tc_buf *out) {
 }
 
 static void end(tc_buf *out) { tc_put(out, "\n"); }
+
+void tc_explain_pack(const char *rows, size_t n, tc_buf *out) {
+  tc_buf bytes = {0};
+  tc_lz_pack(rows, n, &bytes);
+  tc_putf(out, "%s\t%zu\t%zu\n", TC_EXPLAIN_PACKED, n, bytes.len);
+  tc_putn(out, bytes.text ? bytes.text : "", bytes.len);
+  out->failed |= bytes.failed;
+  tc_buf_free(&bytes);
+}
 
 /* ---- units and functions --------------------------------------------------------------------- */
 

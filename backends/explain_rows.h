@@ -1,16 +1,19 @@
 /* explain_rows.h - the format of what an object says about how its functions were compiled: written
  * by explain.h, read by tc-explain and tc-export.
  *
- * A section of the object holds text, one row a line: a word that says what the row is, and its
- * fields, each behind a tab; \t, \n and \\ stand for tab, newline and backslash within fields.  A
- * row belongs to the nearest row of its parent's kind above it.  The section is not loaded, and
- * linkers put those of several objects one behind the other: each begins with a UNIT row, whose
- * first field is the version of the format. */
+ * It is text, one row a line: a word that says what the row is, and its fields, each behind a tab;
+ * \t, \n and \\ stand for tab, newline and backslash within fields.  A row belongs to the nearest
+ * row of its parent's kind above it.  A section of the object holds it, packed: a line
+ *   packed <bytes of text> <packed bytes>
+ * with a tab in front of each number, and behind it these bytes (graph/support/lz.h).  The section is
+ * not loaded, and linkers put those of several objects one behind the other: the text of each begins
+ * with a UNIT row, whose first field is the version of the format. */
 #ifndef TC_EXPLAIN_ROWS_H
 #define TC_EXPLAIN_ROWS_H
 
 #define TC_EXPLAIN_SECTION ".tcompile.explain"
 #define TC_EXPLAIN_VERSION "6"
+#define TC_EXPLAIN_PACKED "packed"
 
 /* Places of code that was inlined from another file than the function's name that file: as
  * FILE:LINE among the lines of a kernel, and as the last field elsewhere, which is empty otherwise.

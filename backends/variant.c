@@ -80,18 +80,6 @@ static bool check(const tc_job *j, const tc_variant *v) {
   return true;
 }
 
-/* Of the levels that a kernel has texts for, those that run where the levels wanted do. */
-static uint32_t limit_levels(uint32_t levels, uint32_t wanted) {
-  uint32_t out = 0;
-  for (int i = 0; i < TC_ISA_COUNT; ++i) {
-    if (!(wanted >> i & 1)) continue;
-    int best = i;
-    while (best > 0 && !(levels >> best & 1)) --best;
-    out |= levels & 1u << best;
-  }
-  return wanted ? out : levels;
-}
-
 /* false after reporting. */
 static bool plan_kernels(const tc_job *j, tc_variant *v) {
   tc_buf why = {0};
@@ -112,10 +100,11 @@ static bool emit_kernels(const tc_job *j, tc_variant *v) {
   bool ok = v->kernel && v->names && v->levels;
   for (uint32_t i = 0; ok && i < n; ++i) {
     tc_kernel_text *t = &v->kernel[i];
+    t->wanted = j->f->levels;
     ok = v->b->emit_kernel(&v->p->kernel[i], v->p, t) && t->name.text && t->text.text &&
          !t->name.failed && !t->text.failed && !t->launcher.failed;
     v->names[i] = t->name.text;
-    v->levels[i] = limit_levels(t->levels, j->f->levels);
+    v->levels[i] = tc_isa_limit(t->levels, j->f->levels);
   }
   char why[128];
   snprintf(why, sizeof why, "internal: no text from the %s backend", v->b->name);

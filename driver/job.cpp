@@ -7,6 +7,7 @@
 
 #include "driver/agreement.h"
 #include "driver/check.h"
+#include "backends/explain.h"
 #include "frontend/unit/unit.h"
 #include "driver/inner.h"
 #include "driver/kernels.h"
@@ -160,11 +161,20 @@ bool ClangShell::precompiles() const {
   }
 }
 
+// What the section holds.  Without memory there is none.
+static std::string packed(const std::string &explanation) {
+  tc_buf section = {};
+  if (!explanation.empty()) tc_explain_pack(explanation.data(), explanation.size(), &section);
+  std::string out = section.failed || !section.text ? "" : std::string(section.text, section.len);
+  tc_buf_free(&section);
+  return out;
+}
+
 // A file whose functions all stay as they are has what tc-explain reads all the same.
 void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &explanation) {
   const Form form = other ? Form::Assembly : choose_form(user);
   if (!has_code) code = {form, {}, {}, {}, false, "", ""};
-  code.explain = explanation;
+  code.explain = packed(explanation);
   const bool any = has_code || !explanation.empty();
   if (any && code.form == Form::Assembly) put_assembly(rewriter);
   if (any || !rewriter.empty()) apply_texts(rewriter, user);

@@ -45,7 +45,7 @@ struct CompiledUnit {
   std::vector<std::string> entries;
   std::vector<Data> data;
   bool lines = false;  // some parts have line tables
-  std::string explain; // rows of backends/explain_rows.h for the section of this name
+  std::string explain; // contents of the section of backends/explain_rows.h
   std::string error;   // not empty: the generated text did not compile
 };
 

@@ -57,7 +57,7 @@ static bool omp_emit_kernel(const tc_kernel *k, const tc_program *p, tc_kernel_t
   if (k->kind == TC_KERNEL_SORT) tc_omp_put_sort(k, p, &raw);
   else ok = k->kind == TC_KERNEL_MATMUL ? tc_omp_emit_matmul(k, p, &raw) : tc_omp_emit_nests(k, p, &raw);
   ok = ok && raw.text && !raw.failed && tc_print_finish(k, raw.text, out, &text);
-  out->levels = omp_levels(k, p);
+  out->levels = tc_isa_limit(omp_levels(k, p), out->wanted);
   if (ok) {
     put_condition(out->levels, &out->text);
     tc_put(&out->text, text.text);

@@ -1,9 +1,11 @@
 /* The reader against files that are cut off, changed at random, or hostile: an error or an output,
  * never a read outside of the file (the sanitizer build sees those). */
+#define _GNU_SOURCE /* memmem */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/explain.h"
 #include "tests/explain/elf.h"
 #include "tools/explain/explain.h"
 
@@ -118,6 +120,73 @@ Test(damage, rows_that_are_not_understood) {
   refused("unit\t6\ta.c\nsegment\t6\t\t2\t8*B\n", "belongs to none");
   refused("unit\t6\ta.c\nfunction\tf\ta.c\t-3\n", "kind");
   refused("unit\t6\ta.c\nfunction\tf\ta.c\t99999999999999999999\n", "kind");
+}
+
+/* An object with a section of these bytes. */
+static void make_object(const tc_buf *bytes, tc_buf *file) {
+  tc_buf text = {0};
+  for (size_t i = 0; i < bytes->len; ++i) tc_put(&text, "#"); /* not in names */
+  make_elf(TC_EXPLAIN_SECTION, (const char *[]){text.text}, 1, file);
+  char *at = memmem(file->text, file->len, text.text, text.len);
+  cr_assert(at);
+  memcpy(at, bytes->text, bytes->len);
+  tc_buf_free(&text);
+}
+
+/* What a linker makes of two objects, and that with an object of former versions. */
+Test(damage, packed_sections) {
+  tc_buf section = {0}, file = {0}, out = {0};
+  const char *error = NULL;
+  tc_explain_pack(unit, strlen(unit), &section);
+  tc_explain_pack(unit, strlen(unit), &section);
+  make_object(&section, &file);
+  cr_assert(explain(&file, false, &out, &error), "%s", error);
+  cr_expect(strstr(out.text, "2 functions, 2 segments"), "%s", out.text);
+  tc_put(&section, "unit\t1\ta.c\n");
+  tc_buf_clear(&file);
+  make_object(&section, &file);
+  cr_expect(!explain(&file, false, &out, &error) && strstr(error, "another version"), "%s", error);
+  tc_buf_free(&section);
+  tc_buf_free(&file);
+  tc_buf_free(&out);
+}
+
+Test(damage, packed_bytes) {
+  tc_buf section = {0}, out = {0};
+  tc_explain_pack(unit, strlen(unit), &section);
+  const size_t whole = section.len;
+  for (size_t n = 1; n < whole; ++n) { /* cut off: the text comes to another size */
+    tc_buf file = {0};
+    const char *error = NULL;
+    section.len = n;
+    make_object(&section, &file);
+    cr_expect(!explain(&file, false, &out, &error) && error, "%zu of %zu", n, whole);
+    tc_buf_free(&file);
+  }
+  section.len = whole;
+  uint64_t random = 1;
+  int taken = 0;
+  for (int i = 0; i < 20000; ++i) {
+    tc_buf file = {0};
+    const char *error = NULL;
+    make_object(&section, &file);
+    char *at = memmem(file.text, file.len, section.text, section.len);
+    for (int k = 0; k <= i % 3; ++k) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      at[(random >> 33) % whole] = (char)(random >> 20);
+    }
+    const bool fine = explain(&file, i & 1, &out, &error);
+    cr_expect(fine || error);
+    taken += fine;
+    tc_buf_clear(&out);
+    tc_buf_free(&file);
+  }
+  cr_expect(taken < 20000 / 2, "%d", taken);
+  refused("packed\t", "damaged");
+  refused("packed\t99999999999999999999\t1\n", "damaged");
+  refused("packed\t4\t5\nunit", "damaged");
+  tc_buf_free(&section);
+  tc_buf_free(&out);
 }
 
 /* Expressions are evaluated as numbers: no polynomial grows, nothing is divided by 0. */

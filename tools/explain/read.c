@@ -1,8 +1,9 @@
-/* read.c - finds the section in ELF files of 64 bits, little endian, and in archives of them. Every
- * offset and size of the file is checked against its length before it is used. */
+/* read.c - finds the section in ELF files of 64 bits, little endian, and in archives of them, and
+ * unpacks it. Every offset and size of the file is checked against its length before it is used. */
 #include <elf.h>
 #include <string.h>
 
+#include "graph/support/lz.h"
 #include "tools/explain/explain.h"
 
 typedef struct image {
@@ -17,6 +18,35 @@ static bool inside(image f, uint64_t offset, uint64_t size) {
 static bool fail(const char **error, const char *why) {
   *error = why;
   return false;
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+/* Digits, and the byte that ends them. */
+static bool take_number(image *f, char end, uint64_t *number) {
+  *number = 0;
+  for (; f->n && *f->at >= '0' && *f->at <= '9' && *number < UINT32_MAX; ++f->at, --f->n)
+    *number = *number * 10 + (unsigned)(*f->at - '0');
+  if (!f->n || *f->at != (unsigned char)end || *number > UINT32_MAX) return false;
+  ++f->at, --f->n;
+  return true;
+}
+
+/* Of a linked file: those of its objects, one behind the other.  What is not packed is rows, which a
+ * former version of TCompile wrote. */
+static bool unpack(image f, tc_buf *out, const char **error) {
+  static const char begin[] = TC_EXPLAIN_PACKED "\t";
+  const size_t n = sizeof begin - 1;
+  while (f.n >= n && !memcmp(f.at, begin, n)) {
+    uint64_t size, packed;
+    f.at += n, f.n -= n;
+    if (!take_number(&f, '\t', &size) || !take_number(&f, '\n', &packed) || packed > f.n ||
+        !tc_lz_unpack(f.at, packed, size, out))
+      return fail(error, "the section " TC_EXPLAIN_SECTION " is damaged");
+    f.at += packed, f.n -= packed;
+  }
+  tc_putn(out, (const char *)f.at, f.n);
+  return true;
 }
 
 /* ---- ELF ------------------------------------------------------------------------------------- */
@@ -71,7 +101,7 @@ static bool read_elf(image f, tc_buf *out, const char **error) {
       return fail(error, "the section " TC_EXPLAIN_SECTION " is not plain data");
     if (!inside(f, s.sh_offset, s.sh_size))
       return fail(error, "the section " TC_EXPLAIN_SECTION " lies outside of the file");
-    tc_putn(out, (const char *)f.at + s.sh_offset, s.sh_size);
+    if (!unpack((image){f.at + s.sh_offset, s.sh_size}, out, error)) return false;
   }
   return true;
 }
