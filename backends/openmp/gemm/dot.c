@@ -1,7 +1,9 @@
 /* dot.c - a product with few rows (or few columns): bound by reading the large operand once.
  * Packing would move it twice more, so it is printed as a nest that reduces along k.  Where that
  * operand has k contiguous, every element is a dot product of two rows; where it has n contiguous,
- * the result is a sum of its rows, each times a number. */
+ * the result is a sum of its rows, each times a number.  So is a product of few terms, whose tiles
+ * are finished as soon as they are begun: nothing is kept in registers, and the epilogue would read
+ * them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +26,11 @@ enum {
   NEAR = 1 << 18,
   /* Columns of B for which multiplying vectors along k costs less than vectors of columns that are
    * mostly empty. */
-  FEW_COLUMNS = 4
+  FEW_COLUMNS = 4,
+  /* Terms of a result, loaded and added in a nest, that cost less than storing its tile and loading
+   * that again. */
+  FEW_TERMS = 4,
+  COLUMNS = TC_OMP_FULL_VECTORS * TC_OMP_SHORT /* for these, at least */
 };
 
 /* Are k's the only axes of several parts? */
@@ -78,9 +84,18 @@ static int few_columns(const tc_omp_matmul *x) {
   return lanes_of_a(x) == x->am && !x->mm->npart ? near_rows(x) : 1;
 }
 
+/* May a result be of few terms, of which the nest is a loop over rows of B? */
+static bool may_have_few_terms(const tc_omp_matmul *x) {
+  return !is_at_most(x, x->an, COLUMNS - 1) && tc_dtype_is_float(x->mm->operand) &&
+         lanes_of_b(x) == x->an && !x->mm->npart && !tc_omp_mm_direct(x) &&
+         may_be(x, x->ak, FEW_TERMS) && !has_operations(x, x->mm->a) &&
+         !has_operations(x, x->mm->b);
+}
+
 /* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes
  * for columns. */
 static int contiguous_axis(const tc_omp_matmul *x) {
+  if (is_at_most(x, x->ak, FEW_TERMS) && may_have_few_terms(x)) return x->an;
   const bool column = is_at_most(x, x->an, few_columns(x)) && !is_at_most(x, x->am, 1);
   return !column && may_be(x, x->am, few_rows(x)) ? lanes_of_b(x) : lanes_of_a(x);
 }
@@ -91,12 +106,15 @@ static bool has_lanes(const tc_omp_matmul *x) {
 }
 
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
-  return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1));
+  return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1) ||
+                          (is_at_most(x, x->ak, FEW_TERMS) && !may_be(x, x->an, COLUMNS - 1) &&
+                           may_have_few_terms(x)));
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
   return has_lanes(x) && !tc_omp_mm_is_dot(x) &&
-         (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)));
+         (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)) ||
+          may_have_few_terms(x));
 }
 
 static void put_or(tc_buf *out, bool *first) {
@@ -123,9 +141,11 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   put_or(out, first);
   const int few = !words && is_b_of_bytes(x) ? FEW_ROWS_OF_BYTES : FEW_ROWS;
-  tc_putf(out, "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m, few,
-          k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n, FEW_RESULTS, n, k.text,
-          NEAR / x->e.bytes);
+  tc_putf(out,
+          "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) "
+          "<= %d)",
+          m, few, k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n,
+          FEW_RESULTS, n, k.text, NEAR / x->e.bytes);
   tc_buf_free(&k);
 }
 
@@ -154,6 +174,13 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
     put_is_few(x, few_columns(x), n.text, m.text, &first, out);
   if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak)
     put_is_few_dots(x, m.text, n.text, &first, out);
+  if (contiguous_axis(x) == x->an && may_have_few_terms(x)) {
+    tc_buf k = {0};
+    put_or(out, &first);
+    tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
+    tc_putf(out, "(%s <= %d && %s >= %d)", k.text, FEW_TERMS, n.text, COLUMNS);
+    tc_buf_free(&k);
+  }
   if (first) tc_put(out, "0");
   tc_buf_free(&m);
   tc_buf_free(&n);
