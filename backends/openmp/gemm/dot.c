@@ -33,11 +33,9 @@ enum {
   COLUMNS = TC_OMP_FULL_VECTORS * TC_OMP_SHORT /* for these, at least */
 };
 
-/* Are k's the only axes of several parts? */
-static bool has_rows_and_columns(const tc_omp_matmul *x) {
-  for (int i = tc_mm_first_part(x->mm); i < tc_mm_axes(x->mm); ++i)
-    if (x->mm->axis[i].of != x->ak) return false;
-  return !tc_mm_is_chain(x->mm);
+/* Has n one part? */
+static bool has_columns(const tc_omp_matmul *x) {
+  return !tc_mm_is_chain(x->mm) && !tc_mm_parts(x->mm, x->an);
 }
 
 /* Can the axis have no more points than that? */
@@ -100,9 +98,9 @@ static int contiguous_axis(const tc_omp_matmul *x) {
   return !column && may_be(x, x->am, few_rows(x)) ? lanes_of_b(x) : lanes_of_a(x);
 }
 
-/* Lanes run along parts of k, else along all of an axis. */
+/* Lanes run along parts of k, where it has several. */
 static bool has_lanes(const tc_omp_matmul *x) {
-  return has_rows_and_columns(x) && (!x->mm->npart || contiguous_axis(x) == x->ak);
+  return has_columns(x) && (!tc_mm_parts(x->mm, x->ak) || contiguous_axis(x) == x->ak);
 }
 
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
@@ -170,7 +168,7 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
   tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
   tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
   if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, &first, out);
-  if (may_be(x, x->an, few_columns(x)) && (!x->mm->npart || lanes_of_a(x) == x->ak))
+  if (may_be(x, x->an, few_columns(x)) && (!tc_mm_parts(x->mm, x->ak) || lanes_of_a(x) == x->ak))
     put_is_few(x, few_columns(x), n.text, m.text, &first, out);
   if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak)
     put_is_few_dots(x, m.text, n.text, &first, out);
@@ -191,43 +189,71 @@ static void *copy(tc_program *p, const void *of, size_t bytes, size_t room) {
   return to ? memcpy(to, of, bytes) : NULL;
 }
 
-/* k is one axis, or its parts are the nest's. */
-static int deep_axes(const tc_omp_matmul *x) { return x->mm->npart ? x->mm->npart : 1; }
+/* The axes of the nest: those of the product, each of several parts in place of itself. */
+typedef struct dot_axes {
+  int n, nparallel, from[TC_MAX_AXES];
+} dot_axes;
 
-/* In axes of the nest: a step along k is one along each of its parts. */
-static void by_parts(const tc_omp_matmul *x, tc_dims *c, tc_address *a) {
-  const int first = tc_mm_first_part(x->mm), n = x->mm->npart;
-  const tc_dim k = a->coef[x->ak];
-  for (int i = 0; i < n; ++i) {
-    const tc_dim along = tc_dim_mul(c, k, tc_mm_inner(c, x->mm, first + i));
-    a->coef[x->ak + i] = tc_dim_add(c, a->coef[first + i], along);
+static dot_axes axes_of(const tc_omp_matmul *x) {
+  dot_axes d = {0};
+  for (int i = 0; i <= x->ak; ++i) {
+    const uint32_t parts = tc_mm_parts(x->mm, i);
+    if (i == x->ak) d.nparallel = d.n;
+    if (!parts) d.from[d.n++] = i;
+    for (int j = tc_mm_first_part(x->mm); j < tc_mm_axes(x->mm); ++j)
+      if (parts >> j & 1) d.from[d.n++] = j;
   }
-  for (int i = x->ak + n; n && i < TC_MAX_AXES; ++i) a->coef[i] = tc_dim_const(0);
+  return d;
 }
 
-/* outer batch, m, n; inner k, or its parts: reduce #0 = sum of a * b; then the epilogue. */
+/* The innermost axis of the nest that the product's axis became. */
+static int innermost(const tc_omp_matmul *x, const dot_axes *d, int axis) {
+  int at = 0;
+  for (int i = 0; i < d->n; ++i)
+    if (d->from[i] == axis || x->mm->axis[d->from[i]].of == axis) at = i;
+  return at;
+}
+
+/* In axes of the nest: a step along an axis is one along each of its parts. */
+static void by_parts(const tc_omp_matmul *x, const dot_axes *d, tc_dims *c, tc_address *a) {
+  const tc_address product = *a;
+  for (int i = 0; i < TC_MAX_AXES; ++i) a->coef[i] = tc_dim_const(0);
+  for (int i = 0; i < d->n; ++i) {
+    const int of = x->mm->axis[d->from[i]].of;
+    a->coef[i] = product.coef[d->from[i]];
+    if (d->from[i] > x->ak)
+      a->coef[i] = tc_dim_add(c, a->coef[i],
+                              tc_dim_mul(c, product.coef[of], tc_mm_inner(c, x->mm, d->from[i])));
+  }
+}
+
+/* outer batch, m, n; inner k: reduce #0 = sum of a * b; then the epilogue. */
 static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_nest *nest) {
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_action sum = {
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = product, .dtype = x->mm->acc};
-  const int deep = deep_axes(x), lanes = contiguous_axis(x);
-  tc_stage stage[2] = {{.axes = ((1u << deep) - 1) << x->ak, .naction = 1}, x->mm->epilogue};
+  const dot_axes d = axes_of(x);
+  const uint32_t deep = (1u << d.n) - (1u << d.nparallel);
+  tc_stage stage[2] = {{.axes = deep, .naction = 1}, x->mm->epilogue};
+  const size_t bytes = stage[1].naction * sizeof *stage[1].action;
   stage[0].action = copy(p, &sum, sizeof sum, sizeof sum);
+  stage[1].action = copy(p, stage[1].action, bytes, bytes);
   stage[1].axes = 0;
-  *nest = (tc_nest){.naxis = x->ak + deep,
-                    .nparallel = x->ak,
+  *nest = (tc_nest){.naxis = d.n,
+                    .nparallel = d.nparallel,
                     .nstage = 2,
                     .stage = copy(p, stage, sizeof stage, sizeof stage),
                     .nresult = 1,
-                    .vector = lanes == x->ak ? x->ak + deep - 1 : lanes,
+                    .vector = innermost(x, &d, contiguous_axis(x)),
                     .work = tc_dim_const(1)};
   for (int i = 0; i < nest->naxis; ++i) {
-    nest->axis[i] =
-        x->mm->axis[i < x->ak || !x->mm->npart ? i : tc_mm_first_part(x->mm) + i - x->ak];
+    nest->axis[i] = x->mm->axis[d.from[i]];
     nest->axis[i].of = -1;
     nest->work = tc_dim_mul(c, nest->work, nest->axis[i].extent);
   }
-  return nest->stage && stage[0].action;
+  for (uint32_t i = 0; stage[1].action && i < stage[1].naction; ++i)
+    by_parts(x, &d, c, &stage[1].action[i].address);
+  return nest->stage && stage[0].action && stage[1].action;
 }
 
 tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p) {
@@ -240,8 +266,10 @@ tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p) {
   k->nest = tc_arena_alloc(p->arena, sizeof *k->nest);
   k->nnest = 1;
   if (!k->expr || !k->nest || !make_nest(x, p, (tc_val){n}, k->nest)) return NULL;
+  const dot_axes d = axes_of(x);
   for (uint32_t i = 1; i < n; ++i)
-    if (tc_expr_has_address(&k->expr[i])) by_parts(x, tc_graph_dims(p->graph), &k->expr[i].address);
+    if (tc_expr_has_address(&k->expr[i]))
+      by_parts(x, &d, tc_graph_dims(p->graph), &k->expr[i].address);
   k->expr[n] =
       (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = x->mm->acc, .in = {x->mm->a, x->mm->b}};
   return k;
