@@ -194,6 +194,13 @@ Test(entry, short_rows) {
   omp_unit_free(&u);
 }
 
+/* So is the first line of a later row, where lanes are points of rows, that waits for memory. */
+Test(entry, shared_lines_of_points) {
+  omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = param f32[C] \"y\"\n%3 = add %1 %2\nret %3\n");
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, "if (nontemporal) tc_prefetch_store(b2, ((s_C) * (i0 + 2)"));
+  omp_unit_free(&u);
+}
+
 /* An index out of range: the entry gives up, so that the body reports it. */
 Test(entry, index_out_of_range) {
   omp_unit u = unit_of("graph rows\n%1 = param f32[V,D] \"table\"\n%2 = param i64[N] \"index\"\n"

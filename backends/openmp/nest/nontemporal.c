@@ -78,15 +78,23 @@ void tc_omp_put_head_length(tc_omp_nest *x, const tc_action *a, const char *from
   tc_buf_free(&at);
 }
 
-void tc_omp_put_border_prefetch(tc_omp_nest *x, uint32_t stage) {
+/* The innermost axis of rows of the store, of which the lanes' axis is no part; -1: none. */
+static int row_axis(const tc_omp_nest *x, const tc_action *a) {
+  const int v = x->plan->vector;
+  for (int i = x->nest->nparallel - 1; i >= 0; --i)
+    if (i != v && x->nest->axis[v].of != i && !tc_dim_is(a->address.coef[i], 0)) return i;
+  return -1;
+}
+
+void tc_omp_put_border_prefetch(tc_omp_nest *x, uint32_t stage, const char *from) {
   const tc_action *a = x->nest->stage[stage].action;
-  if (!tc_schedule_has(&x->stage[stage].prefetch_store, 0)) return;
-  const int v = x->plan->vector, r = x->nest->nparallel - 1;
+  const int v = x->plan->vector, r = row_axis(x, a);
+  if (r < 0) return;
   const char *const axis = x->s.axis[v], *const row = x->s.axis[r];
   char later[48];
   tc_buf at = {0};
   snprintf(later, sizeof later, "(%s + %lld)", row, (long long)x->plan->distance);
-  x->s.axis[v] = "0";
+  x->s.axis[v] = from;
   x->s.axis[r] = later;
   tc_print_address(&x->s, &a->address, &at);
   x->s.axis[v] = axis;
@@ -103,7 +111,7 @@ bool tc_omp_begin_peeled(tc_omp_nest *x, uint32_t stage, const char *from, const
   tc_print_line(&x->s, "const int64_t head = %s ? TC_MIN(%s + %s, %s) : %s;", x->s.nontemporal,
                 from, distance.text, end, from);
   tc_buf_free(&distance);
-  tc_omp_put_border_prefetch(x, stage);
+  tc_omp_put_border_prefetch(x, stage, from);
   tc_print_line(&x->s, "for (;;) { /* up to the first whole line, whole vectors, the rest */");
   x->s.indent += 2;
   return true;
