@@ -177,16 +177,27 @@ Test(entry, software_pipeline) {
   const int64_t columns[] = {1, 5, 16, 17, 64, 77, 128, 200, 1003, 4096, 4113};
   omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n");
   cr_assert_not_null(strstr(u.texts.kernels->text.text, "pending = "));
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, " && TC_NONTEMPORAL_ROWS((s_C) * 4, (s_C) * 4)"));
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, "if (nontemporal) tc_prefetch_store("));
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) check_softmax(&u, 11, columns[i]);
   omp_unit_free(&u);
 }
 
 /* Rows shorter than a vector share one with their neighbours, and keep a vector at each place: more rows than lanes, and
- * a part of a vector left. */
+ * a part of a vector left.  Blocks of them, which follow one another, are stored nontemporally as vectors are. */
 Test(entry, short_rows) {
   omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n");
   cr_assert_not_null(strstr(u.texts.kernels->text.text, "* TC_L];"));
-  for (int64_t columns = 1; columns < 18; columns++) check_softmax(&u, 37, columns);
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, " && TC_NONTEMPORAL_BLOCKS((s_C) * 4)"));
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, "tc_tolines_u32(b1 + "));
+  for (int64_t columns = 1; columns < 50; columns++) check_softmax(&u, 37, columns);
+  omp_unit_free(&u);
+}
+
+/* So is the first line of a later row, where lanes are points of rows, that waits for memory. */
+Test(entry, shared_lines_of_points) {
+  omp_unit u = unit_of("graph rows\n%1 = param f32[B,C] \"x\"\n%2 = param f32[C] \"y\"\n%3 = add %1 %2\nret %3\n");
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, "if (nontemporal) tc_prefetch_store(b2, ((s_C) * (i0 + 2)"));
   omp_unit_free(&u);
 }
 

@@ -95,7 +95,7 @@ static omp_unit unit_of(tc_graph **graphs, int n) {
 
 /* Sizes around the borders of few rows, of lanes, of a tile and of blocks of sums. */
 static void check_symbolic(const char *dtype) {
-  static const int64_t few[] = {1, 2, 3, 4, 5}, many[] = {1, 7, 16, 70, 530}, deep[] = {1, 15, 40, 300};
+  static const int64_t few[] = {1, 2, 3, 4, 5}, many[] = {1, 7, 16, 70, 530}, deep[] = {1, 4, 5, 40, 300};
   tc_graph *built[4];
   for (int i = 0; i < 4; i++) built[i] = graph_of(&(product){dtype, i & 1, i >> 1}, NULL);
   omp_unit u = unit_of(built, 4);
@@ -104,7 +104,7 @@ static void check_symbolic(const char *dtype) {
     tc_graph *g = graph_of(&p, NULL);
     for (int a = 0; a < 5; a++)
       for (int b = 0; b < 5; b++)
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 5; k++) {
           check(&u, i, g, &p, &(sizes){1 + a % 2, few[a], deep[k], many[b]});
           check(&u, i, g, &p, &(sizes){1 + a % 2, many[b], deep[k], few[a]});
         }
@@ -118,7 +118,8 @@ Test(few_rows, bf16) { check_symbolic("bf16"); }
 Test(few_rows, i32) { check_symbolic("i32"); }
 
 Test(few_rows, of_known_sizes) {
-  static const sizes known[] = {{2, 2, 300, 3}, {1, 4, 40, 600}, {1, 600, 40, 2}, {3, 1, 17, 70}, {1, 3, 530, 16}};
+  static const sizes known[] = {{2, 2, 300, 3}, {1, 4, 40, 600}, {1, 600, 40, 2}, {3, 1, 17, 70}, {1, 3, 530, 16},
+                                {2, 20, 3, 100}, {1, 33, 1, 70}, {1, 20, 4, 63}, {1, 33, 5, 100}};
   enum { SIZES = sizeof known / sizeof *known, FORMS = 8 };
   static product form[FORMS];
   tc_graph *built[FORMS * SIZES];
@@ -133,5 +134,24 @@ Test(few_rows, of_known_sizes) {
       check(&u, i * SIZES + k, g, &form[i], &known[k]);
       tc_graph_free(g);
     }
+  omp_unit_free(&u);
+}
+
+/* Results of few terms, which an epilogue takes up, are a nest; rows of which are long enough for that. */
+Test(few_rows, few_terms) {
+  static const struct {
+    sizes of;
+    bool nest;
+  } known[] = {{{1, 20, 4, 64}, true}, {{1, 20, 5, 64}, false}, {{1, 20, 4, 63}, false}};
+  const product p = {"bf16", false, false};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    tc_graph *g = graph_of(&p, &known[i].of);
+    omp_unit u = unit_of(&g, 1);
+    cr_expect_eq(!strstr(u.texts.kernels->text.text, "tc_mm_run("), known[i].nest, "%d", (int)i);
+    omp_unit_free(&u);
+  }
+  tc_graph *g = graph_of(&p, NULL);
+  omp_unit u = unit_of(&g, 1);
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, "(s_K <= 4 && s_N >= 64)"));
   omp_unit_free(&u);
 }

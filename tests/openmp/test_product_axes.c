@@ -228,3 +228,26 @@ Test(product_axes, columns, .timeout = 600) {
   ADD_ALL(split_biased, symbols, "biased heads", HEADS);
   check_cases();
 }
+
+/* Rows of several matrices, stored by columns, times one matrix that they share: m over (b, m).  Sizes B, M, K, N. */
+static const char shared[] =
+    "graph g\n%1 = param @T[@1,@3,@2] \"x\"\n%2 = param @T[@3,@4] \"w\"\n%3 = param @T[@1,@2,@4] \"c\"\n"
+    "%4 = permute %1 axes=[0,2,1]\n%5 = matmul %4 %2\n%6 = add %5 %3\nret %6\n";
+
+Test(product_axes, one_column_shared, .timeout = 600) {
+  static const char *const names[] = {"B", "M", "K", "N"}, *const one[] = {"B", "M", "K", "1"};
+  ADD_ALL(shared, names, "shared", {"2", "15", "40", "1"}, {"3", "70", "300", "1"}, {"1", "1", "5", "1"}, {"4", "9", "33", "3"});
+  ADD_ALL(shared, one, "shared column", {"2", "15", "40", "1"}, {"3", "70", "300", "1"}, {"5", "1", "33", "1"});
+  check_cases();
+}
+
+/* For one column there is a nest, which packs nothing. */
+Test(product_axes, one_column_shared_is_a_nest) {
+  static const char *const size[] = {"B", "M", "K", "N"};
+  tc_graph *g = graph_of(shared, "f32", size);
+  omp_unit u;
+  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
+  const char *const text = u.texts.kernels->text.text;
+  cr_expect(strstr(text, "|| s_N <= 1) return TC_NAME(") && strstr(text, "_row)(buf, sym, scalar);"));
+  omp_unit_free(&u);
+}

@@ -1,7 +1,9 @@
 /* dot.c - a product with few rows (or few columns): bound by reading the large operand once.
  * Packing would move it twice more, so it is printed as a nest that reduces along k.  Where that
  * operand has k contiguous, every element is a dot product of two rows; where it has n contiguous,
- * the result is a sum of its rows, each times a number. */
+ * the result is a sum of its rows, each times a number.  So is a product of few terms, whose tiles
+ * are finished as soon as they are begun: nothing is kept in registers, and the epilogue would read
+ * them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +26,16 @@ enum {
   NEAR = 1 << 18,
   /* Columns of B for which multiplying vectors along k costs less than vectors of columns that are
    * mostly empty. */
-  FEW_COLUMNS = 4
+  FEW_COLUMNS = 4,
+  /* Terms of a result, loaded and added in a nest, that cost less than storing its tile and loading
+   * that again. */
+  FEW_TERMS = 4,
+  COLUMNS = TC_OMP_FULL_VECTORS * TC_OMP_SHORT /* for these, at least */
 };
 
-/* Are k's the only axes of several parts? */
-static bool has_rows_and_columns(const tc_omp_matmul *x) {
-  for (int i = tc_mm_first_part(x->mm); i < tc_mm_axes(x->mm); ++i)
-    if (x->mm->axis[i].of != x->ak) return false;
-  return !tc_mm_is_chain(x->mm);
+/* Has n one part? */
+static bool has_columns(const tc_omp_matmul *x) {
+  return !tc_mm_is_chain(x->mm) && !tc_mm_parts(x->mm, x->an);
 }
 
 /* Can the axis have no more points than that? */
@@ -78,25 +82,37 @@ static int few_columns(const tc_omp_matmul *x) {
   return lanes_of_a(x) == x->am && !x->mm->npart ? near_rows(x) : 1;
 }
 
+/* May a result be of few terms, of which the nest is a loop over rows of B? */
+static bool may_have_few_terms(const tc_omp_matmul *x) {
+  return !is_at_most(x, x->an, COLUMNS - 1) && tc_dtype_is_float(x->mm->operand) &&
+         lanes_of_b(x) == x->an && !x->mm->npart && !tc_omp_mm_direct(x) &&
+         may_be(x, x->ak, FEW_TERMS) && !has_operations(x, x->mm->a) &&
+         !has_operations(x, x->mm->b);
+}
+
 /* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes
  * for columns. */
 static int contiguous_axis(const tc_omp_matmul *x) {
+  if (is_at_most(x, x->ak, FEW_TERMS) && may_have_few_terms(x)) return x->an;
   const bool column = is_at_most(x, x->an, few_columns(x)) && !is_at_most(x, x->am, 1);
   return !column && may_be(x, x->am, few_rows(x)) ? lanes_of_b(x) : lanes_of_a(x);
 }
 
-/* Lanes run along parts of k, else along all of an axis. */
+/* Lanes run along parts of k, where it has several. */
 static bool has_lanes(const tc_omp_matmul *x) {
-  return has_rows_and_columns(x) && (!x->mm->npart || contiguous_axis(x) == x->ak);
+  return has_columns(x) && (!tc_mm_parts(x->mm, x->ak) || contiguous_axis(x) == x->ak);
 }
 
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
-  return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1));
+  return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1) ||
+                          (is_at_most(x, x->ak, FEW_TERMS) && !may_be(x, x->an, COLUMNS - 1) &&
+                           may_have_few_terms(x)));
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
   return has_lanes(x) && !tc_omp_mm_is_dot(x) &&
-         (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)));
+         (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)) ||
+          may_have_few_terms(x));
 }
 
 static void put_or(tc_buf *out, bool *first) {
@@ -123,9 +139,11 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   put_or(out, first);
   const int few = !words && is_b_of_bytes(x) ? FEW_ROWS_OF_BYTES : FEW_ROWS;
-  tc_putf(out, "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) <= %d)", m, few,
-          k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n, FEW_RESULTS, n, k.text,
-          NEAR / x->e.bytes);
+  tc_putf(out,
+          "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) "
+          "<= %d)",
+          m, few, k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n,
+          FEW_RESULTS, n, k.text, NEAR / x->e.bytes);
   tc_buf_free(&k);
 }
 
@@ -150,10 +168,17 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
   tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
   tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
   if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, &first, out);
-  if (may_be(x, x->an, few_columns(x)) && (!x->mm->npart || lanes_of_a(x) == x->ak))
+  if (may_be(x, x->an, few_columns(x)) && (!tc_mm_parts(x->mm, x->ak) || lanes_of_a(x) == x->ak))
     put_is_few(x, few_columns(x), n.text, m.text, &first, out);
   if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak)
     put_is_few_dots(x, m.text, n.text, &first, out);
+  if (contiguous_axis(x) == x->an && may_have_few_terms(x)) {
+    tc_buf k = {0};
+    put_or(out, &first);
+    tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
+    tc_putf(out, "(%s <= %d && %s >= %d)", k.text, FEW_TERMS, n.text, COLUMNS);
+    tc_buf_free(&k);
+  }
   if (first) tc_put(out, "0");
   tc_buf_free(&m);
   tc_buf_free(&n);
@@ -164,43 +189,71 @@ static void *copy(tc_program *p, const void *of, size_t bytes, size_t room) {
   return to ? memcpy(to, of, bytes) : NULL;
 }
 
-/* k is one axis, or its parts are the nest's. */
-static int deep_axes(const tc_omp_matmul *x) { return x->mm->npart ? x->mm->npart : 1; }
+/* The axes of the nest: those of the product, each of several parts in place of itself. */
+typedef struct dot_axes {
+  int n, nparallel, from[TC_MAX_AXES];
+} dot_axes;
 
-/* In axes of the nest: a step along k is one along each of its parts. */
-static void by_parts(const tc_omp_matmul *x, tc_dims *c, tc_address *a) {
-  const int first = tc_mm_first_part(x->mm), n = x->mm->npart;
-  const tc_dim k = a->coef[x->ak];
-  for (int i = 0; i < n; ++i) {
-    const tc_dim along = tc_dim_mul(c, k, tc_mm_inner(c, x->mm, first + i));
-    a->coef[x->ak + i] = tc_dim_add(c, a->coef[first + i], along);
+static dot_axes axes_of(const tc_omp_matmul *x) {
+  dot_axes d = {0};
+  for (int i = 0; i <= x->ak; ++i) {
+    const uint32_t parts = tc_mm_parts(x->mm, i);
+    if (i == x->ak) d.nparallel = d.n;
+    if (!parts) d.from[d.n++] = i;
+    for (int j = tc_mm_first_part(x->mm); j < tc_mm_axes(x->mm); ++j)
+      if (parts >> j & 1) d.from[d.n++] = j;
   }
-  for (int i = x->ak + n; n && i < TC_MAX_AXES; ++i) a->coef[i] = tc_dim_const(0);
+  return d;
 }
 
-/* outer batch, m, n; inner k, or its parts: reduce #0 = sum of a * b; then the epilogue. */
+/* The innermost axis of the nest that the product's axis became. */
+static int innermost(const tc_omp_matmul *x, const dot_axes *d, int axis) {
+  int at = 0;
+  for (int i = 0; i < d->n; ++i)
+    if (d->from[i] == axis || x->mm->axis[d->from[i]].of == axis) at = i;
+  return at;
+}
+
+/* In axes of the nest: a step along an axis is one along each of its parts. */
+static void by_parts(const tc_omp_matmul *x, const dot_axes *d, tc_dims *c, tc_address *a) {
+  const tc_address product = *a;
+  for (int i = 0; i < TC_MAX_AXES; ++i) a->coef[i] = tc_dim_const(0);
+  for (int i = 0; i < d->n; ++i) {
+    const int of = x->mm->axis[d->from[i]].of;
+    a->coef[i] = product.coef[d->from[i]];
+    if (d->from[i] > x->ak)
+      a->coef[i] = tc_dim_add(c, a->coef[i],
+                              tc_dim_mul(c, product.coef[of], tc_mm_inner(c, x->mm, d->from[i])));
+  }
+}
+
+/* outer batch, m, n; inner k: reduce #0 = sum of a * b; then the epilogue. */
 static bool make_nest(const tc_omp_matmul *x, tc_program *p, tc_val product, tc_nest *nest) {
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_action sum = {
       .kind = TC_ACT_REDUCE, .reducer = TC_REDUCE_SUM, .value = product, .dtype = x->mm->acc};
-  const int deep = deep_axes(x), lanes = contiguous_axis(x);
-  tc_stage stage[2] = {{.axes = ((1u << deep) - 1) << x->ak, .naction = 1}, x->mm->epilogue};
+  const dot_axes d = axes_of(x);
+  const uint32_t deep = (1u << d.n) - (1u << d.nparallel);
+  tc_stage stage[2] = {{.axes = deep, .naction = 1}, x->mm->epilogue};
+  const size_t bytes = stage[1].naction * sizeof *stage[1].action;
   stage[0].action = copy(p, &sum, sizeof sum, sizeof sum);
+  stage[1].action = copy(p, stage[1].action, bytes, bytes);
   stage[1].axes = 0;
-  *nest = (tc_nest){.naxis = x->ak + deep,
-                    .nparallel = x->ak,
+  *nest = (tc_nest){.naxis = d.n,
+                    .nparallel = d.nparallel,
                     .nstage = 2,
                     .stage = copy(p, stage, sizeof stage, sizeof stage),
                     .nresult = 1,
-                    .vector = lanes == x->ak ? x->ak + deep - 1 : lanes,
+                    .vector = innermost(x, &d, contiguous_axis(x)),
                     .work = tc_dim_const(1)};
   for (int i = 0; i < nest->naxis; ++i) {
-    nest->axis[i] =
-        x->mm->axis[i < x->ak || !x->mm->npart ? i : tc_mm_first_part(x->mm) + i - x->ak];
+    nest->axis[i] = x->mm->axis[d.from[i]];
     nest->axis[i].of = -1;
     nest->work = tc_dim_mul(c, nest->work, nest->axis[i].extent);
   }
-  return nest->stage && stage[0].action;
+  for (uint32_t i = 0; stage[1].action && i < stage[1].naction; ++i)
+    by_parts(x, &d, c, &stage[1].action[i].address);
+  return nest->stage && stage[0].action && stage[1].action;
 }
 
 tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p) {
@@ -213,8 +266,10 @@ tc_kernel *tc_omp_mm_make_dot(const tc_omp_matmul *x, tc_program *p) {
   k->nest = tc_arena_alloc(p->arena, sizeof *k->nest);
   k->nnest = 1;
   if (!k->expr || !k->nest || !make_nest(x, p, (tc_val){n}, k->nest)) return NULL;
+  const dot_axes d = axes_of(x);
   for (uint32_t i = 1; i < n; ++i)
-    if (tc_expr_has_address(&k->expr[i])) by_parts(x, tc_graph_dims(p->graph), &k->expr[i].address);
+    if (tc_expr_has_address(&k->expr[i]))
+      by_parts(x, &d, tc_graph_dims(p->graph), &k->expr[i].address);
   k->expr[n] =
       (tc_expr){.kind = TC_EX_OP, .op = OP_MUL, .dtype = x->mm->acc, .in = {x->mm->a, x->mm->b}};
   return k;

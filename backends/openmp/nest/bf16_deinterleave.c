@@ -48,7 +48,6 @@ void tc_omp_put_deinterleaved_sum(tc_omp_nest *x, const tc_action *a, const char
 }
 
 static bool store(tc_print_scope *s, const tc_action *a) {
-  const tc_buffer *buffer = &s->p->buffer[s->k->buffer[a->buffer]];
   tc_buf at = {0};
   tc_print_address(s, &a->address, &at);
   const tc_omp_nest *x = s->self;
@@ -56,7 +55,7 @@ static bool store(tc_print_scope *s, const tc_action *a) {
   tc_print_line(s, "if (u & 1)");
   tc_print_line(s, "  tc_storeevenodd_bf16(b%u + (%s) - TC_L, even%u%s, v%u, %s);", a->buffer,
                 at.text ? at.text : "0", a->value.id, p, a->value.id,
-                s->nontemporal && buffer->kind == TC_BUF_OUTPUT ? s->nontemporal : "0");
+                tc_omp_nontemporal_flag(x, a->buffer));
   tc_print_line(s, "else even%u%s = v%u;", a->value.id, p, a->value.id);
   tc_buf_free(&at);
   return true;

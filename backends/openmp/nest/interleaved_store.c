@@ -13,9 +13,7 @@ void tc_omp_put_interleaved(tc_omp_nest *x, const tc_stage *st, const tc_action 
   tc_print_line(&x->s, "tc_interleave%lld%s_%s(b%u + (%s), %s%s);", (long long)n,
                 s->lanes ? "n" : "", tc_print_storage(b->dtype), first->buffer,
                 at.text ? at.text : "0",
-                s->lanes                                     ? s->lanes
-                : s->nontemporal && b->kind == TC_BUF_OUTPUT ? s->nontemporal
-                                                             : "0",
+                s->lanes ? s->lanes : tc_omp_nontemporal_flag(x, first->buffer),
                 values.text ? values.text : "");
   tc_buf_free(&at);
   tc_buf_free(&values);

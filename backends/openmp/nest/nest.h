@@ -62,11 +62,16 @@ void tc_omp_end_points(tc_omp_nest *x);
 void tc_omp_hoist_points(tc_omp_nest *x, const tc_stage *st);
 void tc_omp_use_hoisted(tc_omp_nest *x);
 
-/* nontemporal.c: prints `const int nontemporal = ...;`. */
+/* nontemporal.c: prints `const int nontemporal = ...;`.  flag: the text that says whether stores to
+ * that buffer are nontemporal. */
 void tc_omp_put_nontemporal(tc_omp_nest *x);
+const char *tc_omp_nontemporal_flag(const tc_omp_nest *x, uint32_t buffer);
 /* Around a loop along the vector axis, `from` to `end`, of a stage that is peeled here: true, and a
  * loop is open in which the vectors come if their axis is >= `head`, then head or tail. */
 bool tc_omp_begin_peeled(tc_omp_nest *x, uint32_t stage, const char *from, const char *end);
+/* Prefetches the line that a later row of a nontemporal store, from the column `from` on, shares
+ * with the one in front of it: it is stored through the caches. */
+void tc_omp_put_border_prefetch(tc_omp_nest *x, uint32_t stage, const char *from);
 /* The vectors of fewer than all lanes from i on; peeled: what begin_peeled gave. */
 void tc_omp_begin_tail(tc_omp_nest *x, bool peeled, const char *i, const char *end);
 void tc_omp_end_tail(tc_omp_nest *x, bool peeled, const char *i);

@@ -55,6 +55,28 @@ static void declare(tc_omp_nest *x, tc_dtype d, const char *name, int64_t width)
                 (long long)((width - 1 + PIECE - 1) / PIECE * PIECE));
 }
 
+/* Rows that follow one another, of so few known places that their vectors are interleaved in
+ * registers. */
+static bool is_interleaved(const tc_omp_nest *x, const tc_action *a) {
+  const tc_dim step = a->address.coef[x->plan->vector];
+  return tc_dim_is_const(step) && tc_dim_same(step, x->nest->axis[row_axis(x)].extent) &&
+         tc_dim_value(step) >= 2 && tc_dim_value(step) <= TC_OMP_INTERLEAVE;
+}
+
+/* The rows of a block as they follow one another in an output that is stored past the caches, in
+ * whole vectors. */
+static void declare_lines(tc_omp_nest *x, int64_t width) {
+  bool any = false;
+  for (uint32_t i = 0; x->plan->nontemporal && i < x->nest->nstage; ++i) {
+    const tc_schedule_list *l = &x->stage[i].transpose_store;
+    for (uint32_t j = 0; j < l->n; ++j) {
+      const tc_action *a = &x->nest->stage[i].action[l->at[j]];
+      any |= tc_omp_buffer(&x->f, a->buffer)->kind == TC_BUF_OUTPUT && !is_interleaved(x, a);
+    }
+  }
+  if (any) tc_print_line(&x->s, "_Alignas(64) tc_u32 lines[%lld * TC_L];", (long long)width - 1);
+}
+
 void tc_omp_declare_row_tiles(tc_omp_nest *x, int64_t width) {
   char name[40];
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
@@ -70,6 +92,7 @@ void tc_omp_declare_row_tiles(tc_omp_nest *x, int64_t width) {
               width);
     }
   }
+  declare_lines(x, width);
 }
 
 /* One call of `function`: the rows from b<buffer> + address on, their distance, the tile, how many
@@ -111,37 +134,43 @@ void tc_omp_fill_row_tiles(tc_omp_nest *x) {
   tc_buf_free(&all);
 }
 
-/* Rows that follow one another, of so few known places that their vectors are interleaved in
- * registers. */
-static bool put_interleaved(tc_omp_nest *x, const tc_action *a, const char *tile) {
-  const tc_dim step = a->address.coef[x->plan->vector], places = x->nest->axis[row_axis(x)].extent;
-  const char *const column = x->s.axis[row_axis(x)],
-                    *t = tc_print_storage(tc_omp_buffer(&x->f, a->buffer)->dtype);
+static void put_interleaved(tc_omp_nest *x, const tc_action *a, const char *tile) {
+  const int64_t channels = tc_dim_value(a->address.coef[x->plan->vector]);
+  const tc_buffer *b = tc_omp_buffer(&x->f, a->buffer);
+  const char *const column = x->s.axis[row_axis(x)], *t = tc_print_storage(b->dtype);
   tc_buf at = {0}, values = {0};
-  if (!tc_dim_is_const(step) || !tc_dim_same(step, places) || tc_dim_value(step) < 2 ||
-      tc_dim_value(step) > TC_OMP_INTERLEAVE)
-    return false;
   x->s.axis[row_axis(x)] = "0";
   tc_print_address(&x->s, &a->address, &at);
   x->s.axis[row_axis(x)] = column;
-  for (int64_t c = 0; c < tc_dim_value(step); ++c)
+  for (int64_t c = 0; c < channels; ++c)
     tc_putf(&values, ", tc_load_%s(%s[%lld])", t, tile, (long long)c);
-  tc_print_line(&x->s, "tc_interleave%lld%s_%s(b%u + (%s), %s%s);", (long long)tc_dim_value(step),
+  tc_print_line(&x->s, "tc_interleave%lld%s_%s(b%u + (%s), %s%s);", (long long)channels,
                 x->s.lanes ? "n" : "", t, a->buffer, at.text ? at.text : "0",
                 x->s.lanes ? x->s.lanes : "0", values.text ? values.text : "");
   x->s.out->failed |= at.failed || values.failed;
   tc_buf_free(&at);
   tc_buf_free(&values);
-  return true;
+}
+
+static void put_store(tc_omp_nest *x, const tc_action *a, const char *tile) {
+  const char *const flag = tc_omp_nontemporal_flag(x, a->buffer);
+  if (is_interleaved(x, a)) {
+    put_interleaved(x, a, tile);
+    return;
+  }
+  if (*flag != '0') {
+    tc_print_line(&x->s, "if (%s)", flag);
+    put_move(x, "  tc_tolines_u32", &a->address, a->buffer, tile, ", lines");
+    tc_print_line(&x->s, "else");
+  }
+  put_move(x, "tc_torows_u32", &a->address, a->buffer, tile, "");
 }
 
 void tc_omp_empty_row_tiles(tc_omp_nest *x, uint32_t stage) {
   const tc_schedule_list *l = &x->stage[stage].transpose_store;
   char name[40];
   for (uint32_t i = 0; i < l->n; ++i) {
-    const tc_action *a = &x->nest->stage[stage].action[l->at[i]];
     snprintf(name, sizeof name, "rows%u_%u", stage, l->at[i]);
-    if (!put_interleaved(x, a, name))
-      put_move(x, "tc_torows_u32", &a->address, a->buffer, name, "");
+    put_store(x, &x->nest->stage[stage].action[l->at[i]], name);
   }
 }

@@ -25,6 +25,7 @@ void tc_omp_carry_pipeline(tc_omp_nest *x) {
   if (x->plan->align) {
     tc_omp_put_head_length(x, x->nest->stage[x->nest->nstage - 1].action, "0", &distance);
     tc_print_line(&x->s, "shift = TC_MIN(%s, pending);", distance.text);
+    tc_omp_put_border_prefetch(x, x->nest->nstage - 1, "0");
   }
   for (int i = 0; i < x->nest->nparallel; ++i)
     tc_print_line(&x->s, "h%d = %s;", i, x->axis_text[i]);

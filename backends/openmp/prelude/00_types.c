@@ -54,6 +54,14 @@
 #ifndef TC_NONTEMPORAL_BYTES
 #define TC_NONTEMPORAL_BYTES (8 << 20) /* outputs from here on are stored nontemporally */
 #endif
+/* Rows of so many bytes, at a distance of that, are stored nontemporally where all of the output may be: if none shares a line
+ * with another one, or if they are long enough that waiting for these lines costs less than reading the others.  (The latency
+ * of memory over the time that it takes to read a line is about 32.) */
+enum { TC_LINE = 64, TC_LONG_ROW = 32 * TC_LINE };
+#define TC_NONTEMPORAL_ROWS(bytes, step) \
+  ((step) % TC_LINE == 0 || (bytes) >= TC_MIN(TC_LONG_ROW, TC_NONTEMPORAL_BYTES))
+/* Blocks of such rows, which are put in order first: shorter ones are met nearly in order. */
+#define TC_NONTEMPORAL_BLOCKS(bytes) ((bytes) >= TC_MIN(2 * TC_LINE, TC_NONTEMPORAL_BYTES))
 #ifndef TC_PREFETCH_BYTES
 #define TC_PREFETCH_BYTES (256 << 10) /* rows up to this size are prefetched */
 #endif

@@ -187,6 +187,11 @@ TC_FN int tc_gatherapart_4(void *t, const void *p, int64_t s) {
 /* @ tc_alltrue tc_anytrue */
 TC_FN int tc_alltrue(tc_vb8 g) { return __builtin_reduce_min(g) != 0; }
 TC_FN int tc_anytrue(tc_vb8 g) { return __builtin_reduce_max(g) != 0; }
+/* @ tc_prefetch_store */
+/* Prefetches the line at p + distance, which need not exist, into the first-level cache, to be stored to. */
+TC_FN void tc_prefetch_store(const void *p, int64_t distance) {
+  __builtin_prefetch((const char *)((uintptr_t)p + (uintptr_t)distance), 1);
+}
 /* @ tc_prefetch tc_prefetch_once */
 /* Prefetches the lines of `bytes` at p + distance, which need not exist, into the second-level cache. */
 TC_FN void tc_prefetch_once(const void *p, int64_t distance, int bytes) {

@@ -169,15 +169,19 @@ TC_MM_TRANSPOSE_PADDED(u32, 4)
 /* @ tc_mm_u32_block */
 /* dst[j][i] = src[i][j] of words of 4 bytes, of TC_L rows, or of `all` where these are fewer; ss and ds bytes between rows.
  * Pieces of four words are loaded where none reaches past the last one of all rows; `exact`: no more rows than that are written
- * to dst, else a multiple of four. */
-TC_FN void tc_mm_u32_block(const char *src, int64_t ss, char *dst, int64_t ds, int64_t cols, int64_t all, int exact) {
+ * to dst, else a multiple of four; `ahead`: the next block, which follows this one, is prefetched. */
+TC_FN void tc_mm_u32_block(const char *src, int64_t ss, char *dst, int64_t ds, int64_t cols, int64_t all, int exact, int ahead) {
   enum { S = 4, piece = 4 };
+  const char *from = src;
   const int64_t over = (piece - cols % piece) % piece * S;
   const int pieces = cols > 1 && over <= (all - TC_L) * ss; /* the last one, too */
   const int64_t whole = all < TC_L ? 0 : pieces ? cols : cols / piece * piece;
   int64_t j = 0;
   for (; j < whole; j += piece, src += piece * S) {
     tc_vu32 x[piece];
+    if (ahead)
+      TC_UNROLL for (int i = 0; i < piece; ++i)
+        __builtin_prefetch((const char *)((uintptr_t)from + (uintptr_t)(TC_L * (ss + (j + i) * S))));
     TC_UNROLL for (int i = 0; i < piece; ++i) x[i] = tc_mm_u32_pieces(src + i * ss, ss);
     tc_mm_u32_cross(x);
     TC_UNROLL for (int i = 0; i < piece; ++i, dst += ds)
@@ -214,7 +218,7 @@ TC_TILE(u16, 2, tc_mm_u16_transpose_padded, tc_rawstrided_i16)
 TC_SLOW void tc_tile_u32(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t cols) {
   for (int64_t i = 0; i < rows; i += TC_L)
     if (cols == TC_L) tc_mm_u32_transpose_padded(src + i * ss, ss, dst + i * 4, ds, TC_L * 4, TC_MIN(TC_L, rows - i), TC_L);
-    else tc_mm_u32_block(src + i * ss, ss, dst + i * 4, ds, cols, rows - i, 1);
+    else tc_mm_u32_block(src + i * ss, ss, dst + i * 4, ds, cols, rows - i, 1, 0);
 }
 /* @ tc_tile_u64 */
 TC_TILE(u64, 8, tc_mm_u64_transpose_padded, tc_rawstrided_i64)
@@ -224,7 +228,10 @@ TC_TILE(u64, 8, tc_mm_u64_transpose_padded, tc_rawstrided_i64)
 enum { TC_PIECE = 4, TC_PIECE_BYTES = 16 };
 TC_SLOW void tc_rows_u32(const void *src, int64_t step, void *tile, int64_t rows, int64_t cols, int64_t all) {
   enum { S = sizeof(tc_u32) };
-  tc_mm_u32_block(src, step * S, tile, TC_L * S, cols, rows < TC_L ? rows : all, 0);
+  if (rows < TC_L) all = rows;
+  /* Rows longer than a line are not met in an order that the processor foresees. */
+  if (step == cols && cols * S > TC_LINE) tc_mm_u32_block(src, step * S, tile, TC_L * S, cols, all, 0, 1);
+  else tc_mm_u32_block(src, step * S, tile, TC_L * S, cols, all, 0, 0);
 }
 /* The first 1 to 3 of a piece. */
 TC_FN void tc_mm_u32_few(char *to, const char *piece, int64_t n) {
@@ -259,6 +266,17 @@ TC_SLOW void tc_torows_u32(void *dst, int64_t step, const void *tile, int64_t ro
       }
     }
   }
+}
+/* @ tc_tolines_u32 */
+/* The same past the caches.  lines: memory for the block, of which whole vectors are stored. */
+TC_FN void tc_tolines_u32(void *dst, int64_t step, const void *tile, int64_t rows, int64_t cols, tc_u32 *lines) {
+  if (rows < TC_L || step != cols) {
+    tc_torows_u32(dst, step, tile, rows, cols);
+    return;
+  }
+  tc_torows_u32(lines, cols, tile, rows, cols);
+  for (int64_t j = 0; j < cols; ++j)
+    tc_rawnontemporal_i32((tc_i32 *)dst + j * TC_L, tc_rawload_i32((const tc_i32 *)lines + j * TC_L), 1);
 }
 /* @ tc_mm_fetch */
 /* Asks for a line of each of TC_L rows, which need not exist. */

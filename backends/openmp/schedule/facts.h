@@ -3,7 +3,7 @@
 #define TC_OMP_FACTS_H
 
 #include "backends/openmp/emit.h"
-#include "backends/schedule/schedule.h"
+#include "backends/openmp/schedule/schedule.h"
 
 enum { TC_OMP_LIGHT = 8 /* operations of a nest that is said to have few */ };
 
@@ -64,7 +64,9 @@ int64_t tc_omp_run_points(const tc_omp_facts *f, const tc_stage *st);
 /* transpose.c: the axis beside the vector axis of a stage that goes over blocks of a few points
  * along both, and only stores; -1: it is no such stage. */
 int tc_omp_block_axis(const tc_omp_facts *f, const tc_stage *st);
-/* nontemporal.c: bytes of the outputs that whole vectors are stored to. */
-tc_dim tc_omp_nontemporal_bytes(const tc_omp_facts *f);
+/* nontemporal.c: does the action store vectors along rows of an output that may share lines? */
+bool tc_omp_has_borders(const tc_omp_facts *f, const tc_action *a);
+/* nontemporal.c: bytes of the outputs that whole vectors are stored to.  stage: one for each. */
+tc_dim tc_omp_nontemporal_bytes(const tc_omp_facts *f, const tc_omp_stage_schedule *stage);
 
 #endif

@@ -129,7 +129,7 @@ int tc_omp_plan_pipeline(const tc_omp_choice *c);
 bool tc_omp_plan_align(const tc_omp_choice *c);
 
 /* nontemporal.c */
-bool tc_omp_may_nontemporal(const tc_omp_facts *f);
+bool tc_omp_may_nontemporal(const tc_omp_choice *c);
 bool tc_omp_plan_nontemporal(const tc_omp_choice *c);
 bool tc_omp_may_peel(const tc_omp_choice *c, const tc_stage *st);
 bool tc_omp_plan_peel(const tc_omp_choice *c, const tc_stage *st);

@@ -194,7 +194,7 @@ static const char *refuse_align(const tc_schedule_place *at) {
 }
 
 static const char *refuse_nontemporal(const tc_schedule_place *at) {
-  return tc_omp_may_nontemporal(&choice(at)->f)
+  return tc_omp_may_nontemporal(choice(at))
              ? NULL
              : "no output is stored in whole vectors, or a kernel reads it";
 }
