@@ -1,10 +1,9 @@
 /* explain.c - the rows of explain.h, from a graph and the programs it became. */
 #include "backends/explain.h"
 
+#include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "graph/support/lz.h"
 
 static const char *const words[] = {
 #define WORD(id, word, ...) [TC_EXPLAIN_##id] = word,
@@ -42,12 +41,17 @@ static void size(const tc_dims *dims, tc_dim d, tc_buf *out) {
 static void end(tc_buf *out) { tc_put(out, "\n"); }
 
 void tc_explain_pack(const char *rows, size_t n, tc_buf *out) {
-  tc_buf bytes = {0};
-  tc_lz_pack(rows, n, &bytes);
-  tc_putf(out, "%s\t%zu\t%zu\n", TC_EXPLAIN_PACKED, n, bytes.len);
-  tc_putn(out, bytes.text ? bytes.text : "", bytes.len);
-  out->failed |= bytes.failed;
-  tc_buf_free(&bytes);
+  const size_t room = lzma_stream_buffer_bound(n);
+  uint8_t *bytes = malloc(room);
+  size_t packed = 0;
+  if (bytes && lzma_easy_buffer_encode(LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC32, NULL,
+                                       (const uint8_t *)rows, n, bytes, &packed, room) == LZMA_OK) {
+    tc_putf(out, "%s\t%zu\t%zu\n", TC_EXPLAIN_PACKED, n, packed);
+    tc_putn(out, (const char *)bytes, packed);
+  } else {
+    out->failed = true;
+  }
+  free(bytes);
 }
 
 /* ---- units and functions --------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
 /* read.c - finds the section in ELF files of 64 bits, little endian, and in archives of them, and
  * unpacks it. Every offset and size of the file is checked against its length before it is used. */
 #include <elf.h>
+#include <lzma.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "graph/support/lz.h"
 #include "tools/explain/explain.h"
 
 typedef struct image {
@@ -32,6 +33,18 @@ static bool take_number(image *f, char end, uint64_t *number) {
   return true;
 }
 
+/* Appends the `size` bytes that n bytes of .xz stand for. */
+static bool unpack_rows(const uint8_t *packed, size_t n, size_t size, tc_buf *out) {
+  uint64_t limit = UINT64_MAX;
+  size_t from = 0, to = 0;
+  uint8_t *rows = malloc(size ? size : 1);
+  const bool ok = rows && lzma_stream_buffer_decode(&limit, 0, NULL, packed, &from, n, rows, &to,
+                                                    size) == LZMA_OK && to == size && from == n;
+  if (ok) tc_putn(out, (const char *)rows, size);
+  free(rows);
+  return ok && !out->failed;
+}
+
 /* Of a linked file: those of its objects, one behind the other.  What is not packed is rows, which a
  * former version of TCompile wrote. */
 static bool unpack(image f, tc_buf *out, const char **error) {
@@ -41,7 +54,7 @@ static bool unpack(image f, tc_buf *out, const char **error) {
     uint64_t size, packed;
     f.at += n, f.n -= n;
     if (!take_number(&f, '\t', &size) || !take_number(&f, '\n', &packed) || packed > f.n ||
-        !tc_lz_unpack(f.at, packed, size, out))
+        !unpack_rows(f.at, packed, size, out))
       return fail(error, "the section " TC_EXPLAIN_SECTION " is damaged");
     f.at += packed, f.n -= packed;
   }
