@@ -13,7 +13,7 @@ REPORTS = re.compile(r"\b(fail|error|missed|warn|Report|obstacle|reject|one_of|u
                      r"messages\.push_back|\breturn\b|\bwhy\b|\bsink\(|\btext \+=|\bCoreMessage|Diag\(")
 UNREACHABLE = {
     "out of memory": "of the compiler's own memory",
-    "((long long)&": "code, no message",
+    "((long long)": "code, no message",
     "a result goes to an address that is not followed": "what has another form is not captured as an address",
     "internal": "a defect of the compiler, or never shown",
     "the generated code was rejected": "a defect of the compiler",
