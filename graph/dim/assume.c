@@ -203,9 +203,11 @@ tc_dim tc_dim_unify(tc_dims *c, tc_dim a, tc_dim b) {
   tc_dim x = tc_dim_norm(c, a), y = tc_dim_norm(c, b), d = tc_dim_sub(c, x, y);
   if (tc_dim_known_eq(c, x, y)) return x;
   if (tc_dim_bad(d) || tc_dim_known_ne(c, x, y)) return TC_DIM_INVALID;
+  d = primitive_part(c, d);
+  const bool constant = tc_dim_is_const(x) || tc_dim_is_const(y); /* see equate */
+  if (!constant && tc_dim_known_eq(c, d, tc_dim_const(0))) return x;
   if (!tc_push(&c->assumed, ((tc_dim_pair){x, y}))) return TC_DIM_INVALID;
   int64_t coef = 0;
-  d = primitive_part(c, d);
   uint32_t atom = solvable(c, d, &coef);
   if (!atom) return equate(c, x, y, d);
   /* d = coef*s + rest == 0  =>  s = -coef*rest, as coef is +-1 */

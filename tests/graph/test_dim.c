@@ -164,6 +164,12 @@ Test(dim, unify_solves_and_remembers) {
   cr_expect(!tc_dim_bad(tc_dim_unify(c, x, y)), "no symbol can be solved for");
   cr_expect(!tc_dim_bad(tc_dim_unify(c, x, y)));
   cr_expect_eq(tc_dims_assumed(c, &pair), 2);
+  cr_expect(!tc_dim_bad(tc_dim_unify(c, dim(c, "6*R*R"), dim(c, "6*P*Q"))));
+  cr_expect(!tc_dim_bad(tc_dim_unify(c, dim(c, "P*Q*4-8"), dim(c, "4*R*R-8"))));
+  cr_expect_eq(tc_dims_assumed(c, &pair), 2, "nor are multiples assumed again");
+  cr_expect(!tc_dim_bad(tc_dim_unify(c, dim(c, "2*S*T"), dim(c, "2*U*V"))));
+  cr_expect(!tc_dim_bad(tc_dim_unify(c, dim(c, "2*S*T"), dim(c, "2*U*V"))));
+  cr_expect_eq(tc_dims_assumed(c, &pair), 3, "nor equalities of multiples");
   cr_expect(tc_dim_bad(tc_dim_unify(c, dim(c, "2*K"), dim(c, "2*L+1"))), "even is not odd");
   tc_dims_free(c);
 }
