@@ -87,18 +87,20 @@ llvm::hash_code Outline::details(const Stmt *s) {
     for (const Decl *d : declaration->decls())
       if (const auto *named = dyn_cast<ValueDecl>(d))
         hash = llvm::hash_combine(hash, named->getDeclName().getAsString(),
-                                  named->getType().getAsString());
+                                  named->getType().getUnqualifiedType().getAsString());
   return hash;
 }
 
-// The token that only it has, where an operand stands in front: that may begin with what was
-// inserted.
+// The token that only it has, where an operand or a type stands in front: that may begin with what
+// was inserted.
 static SourceLocation token_of(const Stmt *s) {
   if (const auto *op = dyn_cast<BinaryOperator>(s)) return op->getOperatorLoc();
   if (const auto *op = dyn_cast<ConditionalOperator>(s)) return op->getQuestionLoc();
   if (const auto *op = dyn_cast<UnaryOperator>(s)) return op->getOperatorLoc();
   if (const auto *member = dyn_cast<MemberExpr>(s)) return member->getMemberLoc();
   if (const auto *element = dyn_cast<ArraySubscriptExpr>(s)) return element->getRBracketLoc();
+  if (const auto *declaration = dyn_cast<DeclStmt>(s))
+    return (*declaration->decl_begin())->getLocation();
   return {};
 }
 

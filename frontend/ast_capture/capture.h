@@ -96,8 +96,13 @@ struct Segment : Site {
   bool in_parts = false;             // `returned` is a struct of this name, made of stores
   bool returns_tensor = false;
 
-  // In C++, where no jump passes an initialisation: what goes in front of its `=`.
-  std::vector<std::pair<unsigned, std::string>> splits;
+  // In C++, where no jump passes an initialisation: what makes assignments of declarations.
+  struct Split {
+    unsigned offset;
+    std::string text;
+    bool in_line; // between words of a line; else on a line of its own
+  };
+  std::vector<Split> splits;
   bool whole = false; // the body of the function from its first statement to its last
 };
 

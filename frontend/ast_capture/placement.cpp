@@ -93,32 +93,4 @@ bool Segmenter::place(const List &list, size_t from, size_t to, Site &site) {
   return true;
 }
 
-// C++ lets no jump pass an initialisation: `T x = v;` is made `T x; x = v;`.
-bool Segmenter::split(const Stmt *s, Segment &segment, Obstacle &why) {
-  const auto *declaration = dyn_cast<DeclStmt>(s);
-  if (!declaration || !context.getLangOpts().CPlusPlus) return true;
-  for (const Decl *d : declaration->decls()) {
-    const auto *variable = dyn_cast<VarDecl>(d);
-    if (!variable || !variable->hasInit()) continue;
-    SourceLocation name = variable->getLocation();
-    std::string text = variable->getNameAsString();
-    auto next = Lexer::findNextToken(name, sources, context.getLangOpts());
-    QualType type = variable->getType();
-    if (!declaration->isSingleDecl() || name.isMacroID() || !next || next->isNot(tok::equal) ||
-        !type->isScalarType() || type.isConstQualified() ||
-        variable->getTypeSourceInfo()->getType()->getContainedAutoType()) {
-      why = {name,
-             "kernels cannot be put in front of the initialisation of '" + text +
-                 "' in C++; write its type, without const, in a declaration of its own",
-             false,
-             false,
-             {},
-             {}};
-      return false;
-    }
-    segment.splits.push_back({sources.getFileOffset(next->getLocation()), "; " + text});
-  }
-  return true;
-}
-
 } // namespace tc

@@ -45,7 +45,8 @@ static std::string assembly_name(const std::string &symbol) {
 
 static std::string assignment(const Segment::Store &store, const std::string &value) {
   std::string target = store.lvalue;
-  if (store.constant)
+  const bool cxx = store.variable && store.variable->getLangOpts().CPlusPlus;
+  if (store.constant && !cxx) // in C++ its declaration is made one without const
     target = "*(" + unqualified_type(target, store.variable->getLangOpts()) + " *)&" + target;
   return " " + target + " = " + value + ";";
 }
@@ -264,7 +265,10 @@ std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s
     return std::string();
   };
   std::string why = put(s.begin, s.begin_token, false, false, (s.braces ? "{ " : "; ") + call);
-  for (const auto &[offset, text] : s.splits) put_line(s.file, {offset, text, function, &s});
+  for (const Segment::Split &each : s.splits) {
+    if (each.in_line) edits[s.file].push_back({each.offset, each.text, function, &s});
+    else put_line(s.file, {each.offset, each.text, function, &s});
+  }
   std::string close = tail + (s.braces ? " }" : "");
   if (why.empty()) keep_order_silent(function, s);
   if (!why.empty() || close.empty()) return why;

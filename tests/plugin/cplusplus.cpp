@@ -63,12 +63,12 @@ TC_COMPILE tc_tensor *parted(X, bool twice) {
 }
 // CHECK-DAG: cplusplus.cpp:[[#@LINE-11]]:23: remark: 'parted' compiled: {{[0-9]}} ops in {{[0-9]}} kernels, {{[23]}} segments [
 
-TC_COMPILE tc_tensor *automatic(X) {
-  auto *h = tc_exp(x);
+TC_COMPILE tc_tensor *together(X) {
+  tc_tensor *h = tc_exp(x), *g = tc_add(h, x);
   std::printf("between\n");
-  return tc_neg(h);
+  return tc_neg(g);
 }
-// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:9: remark: graph break in 'automatic': kernels cannot be put in front of the initialisation of 'h' in C++; write its type, without const, in a declaration of its own
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:14: remark: graph break in 'together': kernels cannot be put in front of the initialisation of 'h' in C++; write its type, without const, in a declaration of its own
 
 TC_COMPILE void result(tc_tensor *to TC_SHAPE("f32[N]"), X) {
   tc_tensor *h = tc_exp(x);
@@ -103,7 +103,7 @@ int main() {
     show("in_namespace", outer::in_namespace(x, o));
     show("in_namespace", outer::in_namespace(x));
     show("parted", parted(x, true));
-    show("automatic", automatic(x));
+    show("together", together(x));
     result(y, x);
     show("result", y);
     slot s = {nullptr};
@@ -121,7 +121,7 @@ int main() {
 // OUTPUT-NEXT: again
 // OUTPUT-NEXT: parted 0.375
 // OUTPUT-NEXT: between
-// OUTPUT-NEXT: automatic -1.512
+// OUTPUT-NEXT: together -1.887
 // OUTPUT-NEXT: result 1.512
 // OUTPUT-NEXT: referred 0.450
 // OUTPUT-NEXT: no error
