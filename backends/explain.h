@@ -51,7 +51,6 @@ void tc_explain_variant(const tc_function *f, const char *device, const char *pa
                         const tc_program *p, const char *const *names, const uint32_t *levels,
                         tc_buf *out);
 
-
 /* The contents of the section, from all rows of a unit. */
 void tc_explain_pack(const char *rows, size_t n, tc_buf *out);
 

@@ -5,8 +5,8 @@
  * \t, \n and \\ stand for tab, newline and backslash within fields.  A row belongs to the nearest
  * row of its parent's kind above it.  A section of the object holds it, packed: a line
  *   packed <bytes of text> <packed bytes>
- * with a tab in front of each number, and behind it these bytes (graph/support/lz.h).  The section is
- * not loaded, and linkers put those of several objects one behind the other: the text of each begins
+ * with a tab in front of each number, and behind it these bytes, which are .xz.  The section is not
+ * loaded, and linkers put those of several objects one behind the other: the text of each begins
  * with a UNIT row, whose first field is the version of the format. */
 #ifndef TC_EXPLAIN_ROWS_H
 #define TC_EXPLAIN_ROWS_H

@@ -5,9 +5,9 @@
 #include <optional>
 #include <set>
 
+#include "backends/explain.h"
 #include "driver/agreement.h"
 #include "driver/check.h"
-#include "backends/explain.h"
 #include "frontend/unit/unit.h"
 #include "driver/inner.h"
 #include "driver/kernels.h"

@@ -63,22 +63,15 @@ static bool is_interleaved(const tc_omp_nest *x, const tc_action *a) {
          tc_dim_value(step) >= 2 && tc_dim_value(step) <= TC_OMP_INTERLEAVE;
 }
 
-/* The rows of a block as they follow one another in an output that is stored past the caches, in
- * whole vectors. */
-static void declare_lines(tc_omp_nest *x, int64_t width) {
-  bool any = false;
-  for (uint32_t i = 0; x->plan->nontemporal && i < x->nest->nstage; ++i) {
-    const tc_schedule_list *l = &x->stage[i].transpose_store;
-    for (uint32_t j = 0; j < l->n; ++j) {
-      const tc_action *a = &x->nest->stage[i].action[l->at[j]];
-      any |= tc_omp_buffer(&x->f, a->buffer)->kind == TC_BUF_OUTPUT && !is_interleaved(x, a);
-    }
-  }
-  if (any) tc_print_line(&x->s, "_Alignas(64) tc_u32 lines[%lld * TC_L];", (long long)width - 1);
+/* Are rows of a block put in order first, and stored past the caches in whole vectors? */
+static bool is_in_lines(const tc_omp_nest *x, const tc_action *a) {
+  return x->plan->nontemporal && tc_omp_buffer(&x->f, a->buffer)->kind == TC_BUF_OUTPUT &&
+         !is_interleaved(x, a);
 }
 
 void tc_omp_declare_row_tiles(tc_omp_nest *x, int64_t width) {
   char name[40];
+  bool lines = false;
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     if (!is_tiled(x, id)) continue;
     snprintf(name, sizeof name, "tile%u", id);
@@ -87,12 +80,13 @@ void tc_omp_declare_row_tiles(tc_omp_nest *x, int64_t width) {
   for (uint32_t i = 0; i < x->nest->nstage; ++i) {
     const tc_schedule_list *l = &x->stage[i].transpose_store;
     for (uint32_t j = 0; j < l->n; ++j) {
+      const tc_action *a = &x->nest->stage[i].action[l->at[j]];
       snprintf(name, sizeof name, "rows%u_%u", i, l->at[j]);
-      declare(x, tc_omp_buffer(&x->f, x->nest->stage[i].action[l->at[j]].buffer)->dtype, name,
-              width);
+      declare(x, tc_omp_buffer(&x->f, a->buffer)->dtype, name, width);
+      lines |= is_in_lines(x, a);
     }
   }
-  declare_lines(x, width);
+  if (lines) tc_print_line(&x->s, "_Alignas(64) tc_u32 lines[%lld * TC_L];", (long long)width - 1);
 }
 
 /* One call of `function`: the rows from b<buffer> + address on, their distance, the tile, how many
