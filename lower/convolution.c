@@ -54,9 +54,10 @@ static bool find_conv(const tc_rewrite *w, const tc_node *n, cv_conv *c) {
          cv_find_windows(w, n->in[1], c) && tc_graph_type(w->old, n->in[0])->rank == 2 + c->grouped;
 }
 
-static tc_ref convolved(const tc_rewrite *w, const tc_node *n, const tc_ref *in, const cv_conv *v) {
+static tc_ref convolved(const tc_rewrite *w, const tc_node *n, const tc_ref *in, cv_conv *v) {
   const dc c = {.g = w->g, .loc = n->loc, .dtype = (tc_dtype)n->type.dtype};
-  const tc_ref x = cv_as_last(w->g, w->map[v->image.id], n->loc);
+  const tc_ref image = w->map[v->image.id], x = cv_as_last(w->g, image, n->loc);
+  v->more = cv_more_channels(w->g, v, image);
   const tc_ref y = dc2(&c, OP_MATMUL, cv_left_operand(&c, v, x),
                        cv_right_operand(&c, v, taken_apart(&c, v, in[0])));
   const tc_ref last = result_of(&c, v, y, tc_graph_type(w->g, x)->dim[0]);

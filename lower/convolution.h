@@ -15,6 +15,7 @@ typedef struct cv_conv {
   int space;                                /* d */
   bool grouped;                             /* [N, G, C / G, ...] is what windows are of */
   tc_dim groups, channels, points;          /* channels: of a group */
+  tc_dim more;                              /* channels of zeros that operands are given */
   tc_dim before[CV_SPACE], after[CV_SPACE]; /* zeros around the image */
   bool windows[CV_SPACE]; /* there is an axis of them; else they have one element */
   tc_dim size[CV_SPACE], step[CV_SPACE], dilation[CV_SPACE], out[CV_SPACE];
@@ -34,7 +35,8 @@ tc_ref cv_as_first(tc_graph *g, tc_ref r, tc_loc loc);
  * was made of. */
 tc_ref cv_permuted_by(const dc *c, tc_ref x, int rank, const int *order);
 tc_ref cv_reshaped_to(const dc *c, tc_ref x, int rank, const tc_dim *dims);
-tc_dim cv_more_channels(const cv_conv *v); /* of zeros, which operands are given */
+/* of zeros, for v->more; x: the image, in the graph g */
+tc_dim cv_more_channels(tc_graph *g, const cv_conv *v, tc_ref x);
 /* Windows of x[N, D1 .., C] as [G, (n, p), (windows, c)]; w[G, O / G, c, windows ..] as [G,
  * (windows, c), O / G]. */
 tc_ref cv_left_operand(const dc *c, const cv_conv *v, tc_ref x);

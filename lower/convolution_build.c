@@ -41,11 +41,16 @@ tc_ref cv_as_first(tc_graph *g, tc_ref r, tc_loc loc) {
   return tc_build_permute(g, r, rank, axes, loc);
 }
 
-/* Channels up to the next multiple of what a matrix unit's operand is read in; of groups, none. */
-tc_dim cv_more_channels(const cv_conv *v) {
+/* Channels up to the next multiple of what a matrix unit's operand is read in; of groups, none.  A
+ * number that is not known does not have an image copied for their sake that has its channels last
+ * already. */
+tc_dim cv_more_channels(tc_graph *g, const cv_conv *v, tc_ref x) {
   enum { WIDE = 8 };
-  const int64_t channels = tc_dim_is_const(v->channels) ? tc_dim_value(v->channels) : 0;
-  return tc_dim_const(v->grouped ? 0 : (WIDE - channels % WIDE) % WIDE);
+  tc_dims *d = tc_graph_dims(g);
+  const tc_dim wide = tc_dim_const(WIDE);
+  if (v->grouped || (!tc_dim_is_const(v->channels) && cv_shown_last(g, x).id))
+    return tc_dim_const(0);
+  return tc_dim_sub(d, tc_dim_mul(d, wide, tc_dim_ceildiv(d, v->channels, wide)), v->channels);
 }
 
 /* ---- the product ----------------------------------------------------------------------------- */
@@ -108,11 +113,11 @@ static tc_ref with_windows(const dc *c, const cv_conv *v, tc_ref x, int i) {
 
 tc_ref cv_left_operand(const dc *c, const cv_conv *v, tc_ref x) {
   tc_dims *d = tc_graph_dims(c->g);
-  const tc_dim more = cv_more_channels(v), channels = tc_dim_add(d, v->channels, more);
+  const tc_dim channels = tc_dim_add(d, v->channels, v->more);
   int n = 0, rank = 0, order[TC_MAX_RANK];
   tc_dim dims[TC_MAX_RANK];
   const tc_dim images = tc_graph_type(c->g, x)->dim[0];
-  x = padded(c, v, x, more);
+  x = padded(c, v, x, v->more);
   if (v->grouped) {
     memcpy(dims, tc_graph_type(c->g, x)->dim, sizeof dims);
     dims[v->space + 1] = v->groups, dims[v->space + 2] = channels;
@@ -137,15 +142,14 @@ tc_ref cv_left_operand(const dc *c, const cv_conv *v, tc_ref x) {
 tc_ref cv_right_operand(const dc *c, const cv_conv *v, tc_ref w) {
   tc_dims *d = tc_graph_dims(c->g);
   const int first = v->grouped; /* of the results */
-  const tc_dim more = cv_more_channels(v);
-  tc_dim dims[TC_MAX_RANK], deep = tc_dim_add(d, v->channels, more);
+  tc_dim dims[TC_MAX_RANK], deep = tc_dim_add(d, v->channels, v->more);
   int n = 0, order[TC_MAX_RANK];
   memcpy(dims, tc_graph_type(c->g, w)->dim, sizeof dims);
   for (int i = 0; i < v->space; i++) deep = tc_dim_mul(d, deep, v->size[i]);
   for (int i = 0; i <= first; i++) order[n++] = i;
   for (int i = 0; i < v->space; i++) order[n++] = first + 2 + i;
   order[n++] = first + 1;
-  w = padded(c, &(cv_conv){.space = 0}, cv_permuted_by(c, w, n, order), more);
+  w = padded(c, &(cv_conv){.space = 0}, cv_permuted_by(c, w, n, order), v->more);
   dims[first + 1] = deep;
   w = dc_reshape(c, w, first + 2, dims);
   order[0] = 0, order[first] = first + 1, order[first + 1] = first;

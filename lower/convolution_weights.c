@@ -58,14 +58,16 @@ static tc_ref channels_outside(const dc *c, const cv_conv *v, tc_ref y, const tc
   tc_dim dims[TC_MAX_RANK] = {n->type.dim[0]};
   int order[TC_MAX_RANK] = {0, rank - 1};
   for (int i = 0; i < v->space; i++) dims[1 + i] = v->size[i], order[2 + i] = 1 + i;
-  dims[rank - 1] = tc_dim_add(d, v->channels, cv_more_channels(v));
+  dims[rank - 1] = tc_dim_add(d, v->channels, v->more);
   y = dc_slice(c, dc_reshape(c, y, rank, dims), rank - 1, tc_dim_const(0), v->channels);
   return dc_reshape_to(c, cv_permuted_by(c, y, rank, order), n);
 }
 
-static tc_ref by_weights(const tc_rewrite *w, const tc_node *n, const cv_conv *v, tc_ref dy) {
+static tc_ref by_weights(const tc_rewrite *w, const tc_node *n, cv_conv *v, tc_ref dy) {
   const dc c = {.g = w->g, .loc = n->loc, .dtype = (tc_dtype)n->type.dtype};
-  tc_ref x = cv_left_operand(&c, v, cv_as_last(w->g, w->map[v->image.id], n->loc));
+  const tc_ref image = w->map[v->image.id];
+  v->more = cv_more_channels(w->g, v, image);
+  tc_ref x = cv_left_operand(&c, v, cv_as_last(w->g, image, n->loc));
   tc_ref z = cv_as_last(w->g, w->map[dy.id], n->loc);
   const tc_type *t = tc_graph_type(w->g, z), *windows = tc_graph_type(w->g, x);
   const tc_dim parts = parts_of(t->dim[0], t->dim[2], windows->dim[1]),

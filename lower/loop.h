@@ -555,6 +555,9 @@ bool tc_is_pitch(const tc_program *p, uint32_t sym);
 /* A step in an operand as it is where rows follow each other: with the last size in the place of
  * the pitch. */
 tc_dim tc_dense_step(const tc_program *p, tc_dim step);
+/* Elements from the first one of the buffer to the end of its last row: with the pitch in the place
+ * of the last size. */
+tc_dim tc_buffer_span(const tc_program *p, uint32_t buffer);
 
 /* The first kernel behind the launch that kernel k begins, and the number of launches. */
 uint32_t tc_launch_end(const tc_program *p, uint32_t k);

@@ -72,7 +72,7 @@ static uint32_t buffer_sizes(const tc_kernel *k) {
 
 static void note_buffers(table *t, const tc_kernel *k) {
   for (uint32_t i = 0; i < buffer_sizes(k); i++)
-    t->size[t->count++ * t->n + t->at] = t->L->p->buffer[k->buffer[i]].numel;
+    t->size[t->count++ * t->n + t->at] = tc_buffer_span(t->L->p, k->buffer[i]);
 }
 
 static void count_size(void *self, tc_dim *d) {
@@ -94,7 +94,7 @@ static void replace_size(void *self, tc_dim *d) {
 static void replace_buffers(table *t, tc_kernel *k) {
   if (buffer_sizes(k)) k->numel = lo_alloc(t->L, t->L->arena, k->nbuffer * sizeof *k->numel);
   for (uint32_t i = 0; i < buffer_sizes(k); i++) {
-    k->numel[i] = t->L->p->buffer[k->buffer[i]].numel;
+    k->numel[i] = tc_buffer_span(t->L->p, k->buffer[i]);
     replace_size(t, &k->numel[i]);
   }
 }
@@ -172,7 +172,7 @@ void lo_own_sizes(lo *L, tc_kernel *k, uint32_t n) {
 }
 
 tc_dim tc_kernel_numel(const tc_kernel *k, const tc_program *p, uint32_t i) {
-  return k->numel ? k->numel[i] : tc_kernel_size(k, p, p->buffer[k->buffer[i]].numel);
+  return k->numel ? k->numel[i] : tc_kernel_size(k, p, tc_buffer_span(p, k->buffer[i]));
 }
 
 tc_dim tc_kernel_size(const tc_kernel *k, const tc_program *p, tc_dim d) {

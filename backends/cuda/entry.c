@@ -56,6 +56,7 @@ const tc_entry_style tc_cuda_entry_style = {
     .workspace = "tcrt_cuda_workspace(&call, ",
     .create = "tcrt_cuda_new(&call, ",
     .pack = "tcrt_cuda_pack(&call, ",
+    .pitched = true,
     .unpack = "tc_cuda_unpack(&call, ",
     .call = put_call,
     .side_by_side = tc_cuda_records,

@@ -36,6 +36,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .row_bytes = 16,
                                   .siblings = TC_SIBLINGS_POINTWISE,
                                   .share_products = true,
+                                  .pitched = 16,
                                   /* of 12 registers each, four lanes and their totals in f64; as
                                    * many are for loads */
                                   .most_sums = 8};
@@ -78,8 +79,8 @@ static void put_template(const pair *x, const char *name, const char *body, tc_b
   tc_putf(
       out,
       "template <int TC_L, int TC_U, class tc_int, int TC_GROUP = 0, bool TC_FULL = false, bool "
-      "TC_WARPS = false> TC_FN void %s(\n    ",
-      name);
+      "TC_WARPS = false%s> TC_FN void %s(\n    ",
+      tc_cuda_has_loads_anywhere(x->t->schedule) ? ", bool TC_ANYWHERE = false" : "", name);
   /* its own */
   if (x->joins) tc_put(out, "const tc_blocks blockIdx, const tc_blocks gridDim,\n    ");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_DECLARE, out);
@@ -107,6 +108,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
   tc_cuda_put_wait(x->t->k, x->t->p, x->both->text, x->plan->form == TC_CUDA_TRANSPOSE, out);
   tc_putf(out, "  %s<%d, %d, %s", name, (int)f->lanes, (int)f->unroll, index);
   if (f->warps) tc_put(out, ", 0, true, true");
+  else if (f->aligned_stores) tc_putf(out, ", %d, false, false, true", (int)f->group);
   else if (f->group) tc_putf(out, ", %d%s", (int)f->group, f->full ? ", true" : "");
   tc_put(out, x->joins ? ">(block, blocks, " : ">(");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_PASS, out);

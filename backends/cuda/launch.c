@@ -26,13 +26,19 @@ static void put_tiles(const tc_cuda_launch *x) {
   tc_putf(x->out, ", .tiles = %d, .tile_bytes = %d", tiles, bytes);
 }
 
+/* `vectorized` that the function asks for: 1, and where it is enough for some that stores are
+ * aligned, 2 for the others. */
+static int asked_of(const tc_cuda_launch *x, const tc_cuda_variant *f) {
+  return f->aligned ? 1 + tc_cuda_has_loads_anywhere(x->text->schedule) : f->aligned_stores;
+}
+
 static void put_form(const tc_cuda_launch *x, uint32_t i) {
   const tc_cuda_variant *f = tc_cuda_variant_of(x->text->schedule, i);
   tc_putf(x->out,
           "        {.function = %u, .vectorized = %d, .small = %d, .lanes = %d, .unroll = %d, "
           ".group = %d,\n         .each = %d, .most = %d, .longest = %d, .full = %d, .least = %d, "
           ".threads = %d,\n         .side = %d, .over = %d, .cache_bytes = %d",
-          x->text->first + i, f->aligned, f->index32, (int)f->lanes, (int)f->unroll, (int)f->group,
+          x->text->first + i, asked_of(x, f), f->index32, (int)f->lanes, (int)f->unroll, (int)f->group,
           (int)f->items, (int)f->most, (int)f->longest, (int)full_of(f), (int)f->least,
           (int)f->threads,
           f->narrow ? 0 : f->unaligned ? (int)x->plan->side : TC_CUDA_SIDE,
@@ -48,14 +54,18 @@ static void put_forms(const tc_cuda_launch *x) {
 }
 
 static void put_conditions(const tc_cuda_launch *x) {
-  tc_buf small = {0}, vectorized = {0};
+  tc_buf small = {0}, loads = {0}, stores = {0};
+  const bool anywhere = tc_cuda_has_loads_anywhere(x->text->schedule);
   tc_cuda_put_small(x->k, x->p, x->n, x->plan, true, &small);
-  tc_cuda_put_aligned(x->k, x->p, x->n, x->plan, &vectorized);
-  tc_putf(x->out, "    const int small = 1%s, vectorized = small%s;\n",
-          small.text ? small.text : "", vectorized.text ? vectorized.text : "");
-  if (small.failed || vectorized.failed) x->out->failed = true;
+  tc_cuda_put_aligned(x->k, x->p, x->n, x->plan, &loads, anywhere ? &stores : &loads);
+  tc_putf(x->out, "    const int small = 1%s, ", small.text ? small.text : "");
+  if (anywhere) tc_putf(x->out, "stored = small%s, ", stores.text ? stores.text : "");
+  tc_putf(x->out, anywhere ? "vectorized = stored + (stored%s);\n" : "vectorized = small%s;\n",
+          loads.text ? loads.text : "");
+  if (small.failed || loads.failed || stores.failed) x->out->failed = true;
   tc_buf_free(&small);
-  tc_buf_free(&vectorized);
+  tc_buf_free(&loads);
+  tc_buf_free(&stores);
 }
 
 /* The way of a reduction that may be cut: short ones, and those of many results, are not. */

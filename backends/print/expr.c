@@ -29,7 +29,7 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   tc_print_terms(s, &e->address, e->guard, tag);
   tc_print_place p = tc_print_locate(s, &e->address, tag);
   const char *t = tc_print_storage(s->p->buffer[s->k->buffer[e->buffer]].dtype),
-             *base = p.base.text;
+             *base = p.base.text, *other = s->load_neighbours ? s->load_neighbours(s, id) : NULL;
   const uint32_t b = e->buffer, g = e->guard.id;
   if (!base) base = "0";
   if (g && p.fixed && !tc_print_varies(s, e->guard))
@@ -45,6 +45,7 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
             p.lane.len ? p.lane.text : "tc_set_i64(0)", g, tc_print_valid(s));
   else if (p.fixed) tc_putf(out, "tc_splat_%s(b%u + %s)", t, b, base);
   else if (p.unit && s->lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, s->lanes);
+  else if (p.unit && other) tc_putf(out, "%s(b%u + %s)", other, b, base);
   else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
   else if (!s->lanes && is_channel(s, &e->address) && p.step.len)
     tc_putf(out, "tc_loadstride%s_%s(b%u + %s)", p.step.text, t, b, base);

@@ -89,6 +89,8 @@ typedef struct tc_print_scope {
   uint8_t *printed;      /* per expression: bit 0: v<i> is visible, bit 1: u<i> */
   /* Optional.  LOAD `id` is taken from elsewhere (a register, a tile): writes that text. */
   bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
+  /* what is called in the place of tc_load_<T>; NULL: nothing, for no load if there is no function */
+  const char *(*load_neighbours)(const struct tc_print_scope *s, uint32_t id);
   /* Optional.  A STORE goes elsewhere: prints the statement. */
   bool (*store)(struct tc_print_scope *s, const tc_action *a);
   void *self; /* of the two above */

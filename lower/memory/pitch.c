@@ -94,3 +94,15 @@ tc_dim tc_dense_step(const tc_program *p, tc_dim step) {
   }
   return step;
 }
+
+tc_dim tc_buffer_span(const tc_program *p, uint32_t buffer) {
+  const tc_buffer *b = &p->buffer[buffer];
+  tc_dims *c = tc_graph_dims(p->graph);
+  for (uint32_t i = 0; b->pitched && i < tc_dims_sym_count(c); i++) {
+    tc_dim span = tc_dims_sym_dim(c, i);
+    if (!is_of(tc_dims_sym(c, i), b->index, b->type.rank - 1)) continue;
+    for (int k = 0; k + 1 < b->type.rank; k++) span = tc_dim_mul(c, span, b->type.dim[k]);
+    return span;
+  }
+  return b->numel;
+}

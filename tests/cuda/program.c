@@ -212,12 +212,15 @@ static int64_t value_of(const machine *m, tc_dim d) {
   return v;
 }
 
+enum { GAP = 3 /* elements between rows that lie apart: an odd number */ };
+
 static void bind(machine *m) {
   tc_dims *c = tc_graph_dims(m->p->graph);
   for (uint32_t i = 0; i < tc_dims_sym_count(c) && i < 64; i++) {
     const tc_sym *s = tc_dims_sym(c, i);
     if (s->input < 0) continue;
     m->sym[i] = s->axis < 0 ? m->run->scalar[s->input].i : m->run->input[s->input]->dim[s->axis];
+    if (m->run->apart && tc_is_pitch(m->p, i)) m->sym[i] += GAP;
   }
 }
 
@@ -241,13 +244,14 @@ static double of_half(uint16_t bits, bool brain) {
   return brain ? (double)f : (double)h;
 }
 
-static void store(char *to, tc_dtype d, const interp_array *a, int64_t k) {
+/* Element k at `place`. */
+static void store(char *to, tc_dtype d, const interp_array *a, int64_t k, int64_t place) {
   const int64_t i = a->i ? a->i[k] : 0;
   const double f = a->f ? a->f[k] : 0;
   const float single = (float)f;
   const uint16_t half = half_of(f, d == TC_BF16);
   const size_t bytes = tc_dtype_bytes(d);
-  to += (size_t)k * bytes;
+  to += (size_t)place * bytes;
   if (d == TC_F64) memcpy(to, &f, 8);
   else if (d == TC_F32) memcpy(to, &single, 4);
   else if (d == TC_F16 || d == TC_BF16) memcpy(to, &half, 2);
@@ -273,16 +277,19 @@ static void fetch(const char *from, interp_array *a, int64_t k) {
 /* Fresh memory is poison, and has room on both sides. */
 static void allocate(machine *m, uint32_t i) {
   const tc_buffer *b = &m->p->buffer[i];
-  const int64_t bytes = value_of(m, b->numel) * (int64_t)tc_dtype_bytes(b->dtype);
+  const int64_t bytes = value_of(m, tc_buffer_span(m->p, i)) * (int64_t)tc_dtype_bytes(b->dtype);
+  const bool operand = b->kind == TC_BUF_INPUT, moved = m->run->shifted || (m->run->apart && operand);
   if (b->kind == TC_BUF_ARENA) m->data[i] = m->arena + value_of(m, b->offset);
   if (b->kind != TC_BUF_INPUT && b->kind != TC_BUF_OUTPUT) return;
   char *p = aligned_alloc(64, ((size_t)bytes + 255) / 64 * 64);
   memset(p, 0x7e, (size_t)bytes + 128);
   m->allocation[i] = p;
-  m->data[i] = p + 64 + (m->run->shifted ? tc_dtype_bytes(b->dtype) : 0);
-  if (b->kind != TC_BUF_INPUT) return;
+  m->data[i] = p + 64 + (moved ? tc_dtype_bytes(b->dtype) : 0);
+  if (!operand) return;
   const interp_array *a = m->run->input[b->index];
-  for (int64_t k = 0; k < a->count; k++) store(m->data[i], a->dtype, a, k);
+  const int64_t gap = m->run->apart && b->pitched ? GAP : 0;
+  for (int64_t k = 0; k < a->count; k++)
+    store(m->data[i], a->dtype, a, k, gap ? k + k / a->dim[a->rank - 1] * gap : k);
 }
 
 static interp_array *read_back(const machine *m, uint32_t i) {

@@ -34,6 +34,7 @@ typedef struct cuda_run {
   const interp_array *const *input;
   const tc_value *scalar;
   bool shifted; /* buffers are not aligned to 16 bytes */
+  bool apart;   /* nor are operands alone, whose rows lie apart where they have a pitch */
   bool alone; /* without the library */
   /* out, freed by cuda_run_free */
   interp_array **output, **after;

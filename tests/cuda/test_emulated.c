@@ -42,10 +42,13 @@ static int differs(const random_pair *it, const char *what, uint32_t i, const in
   return 1;
 }
 
-static int check(const cuda_unit *u, int i, const random_pair *it, bool shifted) {
+enum { ALIGNED, SHIFTED, APART, LAYOUTS };
+
+static int check(const cuda_unit *u, int i, const random_pair *it, int layout) {
   cuda_run got = {.input = (const interp_array *const *)it->r.input,
                   .scalar = it->r.scalar,
-                  .shifted = shifted};
+                  .shifted = layout == SHIFTED,
+                  .apart = layout == APART};
   int bad = 0;
   interp_run want = random_pair_interpret(it, it->r.input),
              near = random_pair_interpret(it, it->near);
@@ -84,9 +87,9 @@ static void run_batch(random_pair *items, int n, tally *t) {
   cr_assert(ok, "texts do not build");
   for (int i = 0; i < n; i++) {
     t->graphs++;
-    for (int shifted = 0; u.program[i] && shifted < 2; shifted++) {
+    for (int layout = 0; u.program[i] && layout < LAYOUTS; layout++) {
       t->runs++;
-      t->failures += check(&u, i, &items[i], shifted);
+      t->failures += check(&u, i, &items[i], layout);
     }
   }
   t->kernels += u.kernels;

@@ -302,7 +302,7 @@ REFUSED(cut_of_rows, SUM, "sum_1", "form rows\nwhole 8\n",
 REFUSED(cut_of_one_nest, COLUMNS, "max_1", "form columns\nwhole 8\nunroll 4\n",
         "line 6: other nests of the reduction say otherwise where it is cut")
 REFUSED(lanes_of_any, SUM, "sum_1", "form rows\nwidth 4\nlanes 4\n",
-        "line 6: lanes 4: accesses of several elements want 'aligned' or 'unaligned'")
+        "line 6: lanes 4: accesses of several elements want 'aligned', 'aligned-stores' or 'unaligned'")
 REFUSED(more_lanes, SUM, "sum_1", "form rows\nwidth 2\nwhen aligned\nlanes 4\n",
         "line 8: the nest in front of this line has no 'else'")
 REFUSED(lanes_beyond_width, SUM, "sum_1", "form rows\nwidth 2\nwhen aligned\nlanes 4\nelse\n",

@@ -58,6 +58,13 @@ static const char logsumexp[] = "%1 = param f32[R,C] \"x\"\n%2 = logsumexp %1 ax
 static const char special_rows[] = "%1 = param f32[R,C] \"special\"\n" SOFTMAX("%1");
 static const char special_sums[] = "%1 = param f32[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
 static const char double_sums[] = "%1 = param f64[R,C] \"special\"\n%2 = logsumexp %1 axes=[1] keep=0\nret %2\n";
+/* Loads that begin anywhere beside aligned stores: rows, columns and points of halves, rows of constant length. */
+static const char halves_anywhere[] = "%1 = param bf16[R,C] \"x\"\n%2 = param bf16[R,1] \"s\"\n%3 = mul %1 %2\n%4 = cast %1 dtype=f32\n"
+                                      "%5 = softmax %4 axis=1\n%6 = cast %5 dtype=bf16\n%7 = sum %4 axes=[0] keep=0\n"
+                                      "%8 = cast %7 dtype=bf16\nret %3 %6 %8\n";
+static const char constant_anywhere[] = "%1 = param f32[R,64] \"x\"\n%2 = softmax %1 axis=1\nret %2\n";
+static const char bytes_anywhere[] = "%1 = param i8[R,C] \"x\"\n%2 = param f16[R,C] \"y\"\n%3 = param f16[R,1] \"s\"\n%4 = cast %1 dtype=f16\n"
+                                     "%5 = mul %2 %4\n%6 = mul %5 %3\nret %6\n";
 /* A loss of halves and its gradient, of rows that have a function for each length, and may be odd and longer than all of them. */
 static const char loss_of_halves[] = "%1 = param bf16[R,C] \"x\"\n%2 = cast %1 dtype=f32\n%3 = log_softmax %2 axis=1\n%4 = exp %3\n"
                                      "%5 = cast %4 dtype=bf16\n%6 = max %2 axes=[1] keep=0\nret %5 %6\n";
@@ -467,6 +474,14 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {trained_double_attention, 35, 70},
                                {trained_double_attention, 66, 67},
                                {trained_widest_attention, 17, 70},
+                               {halves_anywhere, 5, 40},
+                               {halves_anywhere, 3, 264},
+                               {halves_anywhere, 70, 1064},
+                               {halves_anywhere, 2, 4096},
+                               {halves_anywhere, 2, 20000},
+                               {halves_anywhere, 9, 41},
+                               {constant_anywhere, 7, 1},
+                               {bytes_anywhere, 11, 48},
                                {loss_of_halves, 1, 49153},
                                {narrow_softmax, 1901, 0},
                                {narrow_softmax, 5, 0},
@@ -549,30 +564,32 @@ static interp_array **arguments(tc_graph *g, const shape *s) {
   return input;
 }
 
-static int differs(int i, bool shifted, const char *what, uint32_t number, const interp_array *got,
+enum { ALIGNED, SHIFTED, APART, LAYOUTS };
+
+static int differs(int i, int layout, const char *what, uint32_t number, const interp_array *got,
                    const interp_array *want) {
   const bool half = strstr(shapes[i].text, "f16[") != NULL;
   const double relative = half ? 1.6e-2 : 2e-5, absolute = half ? 5e-2 : 2e-5; /* a step of sums */
   const double d = got ? interp_distance(got, want, relative, absolute) : INFINITY;
   if (!(d > 0)) return 0;
   fprintf(stderr, "R=%lld C=%lld%s, %s %u is off by %g of\n%s\n", (long long)shapes[i].r, (long long)shapes[i].c,
-          shifted ? " (not aligned)" : "", what, number, d, shapes[i].text);
+          layout == SHIFTED ? " (not aligned)" : layout == APART ? " (rows apart)" : "", what, number, d, shapes[i].text);
   return 1;
 }
 
 /* Graph `at` of the unit, of shape i. */
-static int check(const cuda_unit *u, int at, int i, tc_graph *g, interp_array **input, bool shifted, bool alone) {
+static int check(const cuda_unit *u, int at, int i, tc_graph *g, interp_array **input, int layout, bool alone) {
   interp_run want = {.g = g, .input = (const interp_array *const *)input};
-  cuda_run got = {.input = (const interp_array *const *)input, .shifted = shifted, .alone = alone};
+  cuda_run got = {.input = (const interp_array *const *)input, .shifted = layout == SHIFTED, .apart = layout == APART, .alone = alone};
   const bool meant = interp_graph(&want), ran = cuda_program(u, at, &got);
   cr_assert(meant, "%s", want.message);
   int bad = !ran;
   for (uint32_t o = 0; ran && o < want.noutput; o++)
-    bad += differs(i, shifted, "result", o, got.output[o], want.output[o]);
+    bad += differs(i, layout, "result", o, got.output[o], want.output[o]);
   for (uint32_t w = 0; ran && w < want.nwrite; w++) {
     uint32_t written;
     tc_graph_write_at(g, w, &written);
-    bad += differs(i, shifted, "write", w, got.after[written], want.write[w]);
+    bad += differs(i, layout, "write", w, got.after[written], want.write[w]);
   }
   interp_run_free(&want);
   cuda_run_free(&got);
@@ -603,7 +620,7 @@ static void check_all(const char *word) {
   for (int k = 0; k < n; k += EVERY) {
     const int i = number[k];
     interp_array **input = arguments(g[k], &shapes[i]);
-    for (int shifted = 0; shifted < 2; shifted++) bad += check(&u, k, i, g[k], input, shifted, false);
+    for (int layout = 0; layout < LAYOUTS; layout++) bad += check(&u, k, i, g[k], input, layout, false);
     if (strstr(shapes[i].text, "matmul")) bad += check(&u, k, i, g[k], input, false, true);
     for (uint32_t j = 0; j < tc_graph_input_count(g[k]); j++) interp_free(input[j]);
     free(input);

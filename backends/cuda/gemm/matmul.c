@@ -181,8 +181,8 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   const bool apart = t->unaligned_results && t->unaligned_results(x, o);
   for (int i = 0; i < tc_cuda_operands(x->mm); ++i) {
     if (is_nowhere(x->mm, i)) continue;
-    tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan,
-                        apart && i == TC_CUDA_EPILOGUE ? &results : &conditions);
+    tc_buf *const at = apart && i == TC_CUDA_EPILOGUE ? &results : &conditions;
+    tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, at, at);
     tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   }
   tc_putf(&text, "  const int vectorized = 1%s;\n", conditions.text ? conditions.text : "");

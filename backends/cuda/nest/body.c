@@ -55,6 +55,15 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   return true;
 }
 
+bool tc_cuda_begins_anywhere(const tc_print_scope *s, uint32_t id) {
+  const tc_cuda_nest *x = s->self;
+  return x->anywhere && tc_cuda_changes(x->nest, &s->k->expr[id].address);
+}
+
+static const char *load_neighbours(const tc_print_scope *s, uint32_t id) {
+  return tc_cuda_begins_anywhere(s, id) ? "tc_loaded_from<TC_L, TC_ANYWHERE>" : NULL;
+}
+
 static bool take_row_store(tc_print_scope *s, const tc_action *a) {
   if (!is_local(s, a->buffer)) return tc_cuda_take_tiled_store(s->self, a);
   tc_print_line(s, "b%u[u] = v%u;", a->buffer, a->value.id);
@@ -187,6 +196,8 @@ static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kin
   x->unaligned = kind == TC_CUDA_UNALIGNED;
   x->narrow = kind == TC_CUDA_NARROW;
   x->tiled = kind == TC_CUDA_ROW_TILES;
+  x->anywhere =
+      tc_cuda_has_loads_anywhere(t->schedule) && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
 }
 
 static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
@@ -198,6 +209,7 @@ static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
                           .naxis = x->nest->naxis,
                           .vector = x->nest->vector,
                           .load = take_load,
+                          .load_neighbours = x->anywhere ? load_neighbours : NULL,
                           .store = x->in_registers ? take_row_store : NULL,
                           .self = x};
   x->parallel = (1u << x->nest->nparallel) - 1;

@@ -28,6 +28,10 @@ static void put_divides(const tc_cuda_accesses *x, tc_dim d, void *self) {
   tc_buf_free(&text);
 }
 
+typedef struct both {
+  conditions load, store;
+} both;
+
 static void put_access(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
   enum { MOST = 16 };
   const conditions *c = self;
@@ -40,20 +44,26 @@ static void put_access(const tc_cuda_accesses *x, tc_cuda_access a, void *self) 
   tc_buf_free(&text);
 }
 
+/* Those that all rows share do not begin anywhere. */
+static void put_load(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+  both *c = self;
+  put_access(x, a, tc_cuda_changes(x->n, a.address) ? &c->load : &c->store);
+}
+
 void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const tc_cuda_nest_schedule *s, tc_buf *out) {
-  conditions c = {(int)s->width, out};
+                         const tc_cuda_nest_schedule *s, tc_buf *loads, tc_buf *stores) {
+  both c = {{(int)s->width, loads}, {(int)s->width, stores}};
   uint8_t *need = calloc(k->nexpr + 1, 1);
   if (!need) {
-    out->failed = true;
+    loads->failed = true;
     return;
   }
   tc_cuda_mark(k, n, need);
   const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
   if (s->width > 1) {
-    tc_cuda_each_wide_load(&x, put_access, &c);
-    tc_cuda_each_wide_store(&x, put_access, &c);
-    tc_cuda_each_extent(&x, (int)s->width, put_divides, &c);
+    tc_cuda_each_wide_load(&x, put_load, &c);
+    tc_cuda_each_wide_store(&x, put_access, &c.store);
+    tc_cuda_each_extent(&x, (int)s->width, put_divides, &c.store);
   }
   free(need);
 }

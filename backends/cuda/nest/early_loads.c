@@ -24,11 +24,18 @@ static const char *neighbours(const tc_cuda_nest *x, uint32_t id) {
   return tc_dim_is(a->coef[v], 1) ? "TC_L" : NULL;
 }
 
+static bool begins_anywhere(const tc_cuda_nest *x, uint32_t id, const char *n) {
+  return strcmp(n, "TC_L") == 0 && tc_cuda_begins_anywhere(&x->s, id);
+}
+
 static void declare_early(tc_cuda_nest *x, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   const char *n = neighbours(x, id);
   const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
-  if (n) tc_print_line(&x->s, "tc_held<tc_%s, %s> w%u[%s];", tc_print_storage(d), n, id, x->unroll);
+  const bool anywhere = n && begins_anywhere(x, id, n);
+  if (n)
+    tc_print_line(&x->s, "tc_held%s<tc_%s, %s%s> w%u[%s];", anywhere ? "_from" : "",
+                  tc_print_storage(d), n, anywhere ? ", TC_ANYWHERE" : "", id, x->unroll);
   else tc_print_line(&x->s, "tc_v%s w%u[%s];", tc_print_compute(e->dtype), id, x->unroll);
 }
 
@@ -39,11 +46,13 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   if (n) tc_print_address(&x->s, &e->address, &t);
   else tc_print_load(&x->s, id, &t);
   const char *text = t.text ? t.text : "0";
-  const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED;
+  const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED,
+             anywhere = n && begins_anywhere(x, id, n);
   if (smem_cache) tc_print_line(&x->s, "if (item < cached) w%u[u] = s%u[item];", id, id);
   if (n)
-    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s<%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
-                  tc_schedule_has(&x->plan->bypass_l1, id) ? "_once" : "", n,
+    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s%s<%s%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
+                  tc_schedule_has(&x->plan->bypass_l1, id) ? "_once" : "",
+                  anywhere ? "_from" : "", n, anywhere ? ", TC_ANYWHERE" : "",
                   x->residency[id] ? ", TC_FULL" : "", e->buffer, text,
                   x->residency[id] ? ", policy" : "");
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);

@@ -32,6 +32,7 @@ typedef struct tc_cuda_nest {
   bool in_registers, unaligned, narrow;
   bool peeled;   /* elements at hand are those beside the aligned ones */
   bool tiled;    /* its rows pass through shared memory */
+  bool anywhere; /* TC_ANYWHERE says in which functions of it loads begin anywhere */
   uint8_t *need; /* the expressions of the nest, where they do */
   uint32_t parallel; /* mask of the parallel axes */
   uint32_t divisors; /* axes whose items tc_divisor n<i> counts in the loop at hand */
@@ -56,7 +57,8 @@ extern const tc_spelling tc_cuda_words;
  * What 16-byte accesses take for granted, as ` && (...)`: alignment, sizes that are multiples of
  * TC_L.  And what 32-bit indices do: small buffers and (points) iteration spaces. */
 void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                         const tc_cuda_nest_schedule *s, tc_buf *out);
+                         const tc_cuda_nest_schedule *s, tc_buf *loads,
+                         tc_buf *stores /* and sizes, and shared rows; may be the same */);
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                        const tc_cuda_nest_schedule *s, bool points, tc_buf *out);
 
@@ -118,6 +120,8 @@ void tc_cuda_declare_prefetched(tc_cuda_nest *x);
 void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 /* Writes what stands for LOAD `id` where it was issued early. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
+/* body.c: does the load begin anywhere in functions of which TC_ANYWHERE says so? */
+bool tc_cuda_begins_anywhere(const tc_print_scope *s, uint32_t id);
 
 /* shared_cache.c: rows that several passes read are cached in shared memory by the first. */
 typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;

@@ -17,18 +17,38 @@ static bool is_stored(const tc_cuda_nest *x, uint32_t buffer) {
   return tc_kernel_writes(x->s.k, buffer);
 }
 
+/* The elements from the end of a row to the next one, of an operand with a pitch: empty text. */
+static void put_gap(const tc_cuda_nest *x, const tc_address *a, const char *length, tc_buf *out) {
+  const int inner = x->nest->nparallel - 1; /* its points are rows one behind the other */
+  if (tc_dim_same(a->coef[inner], tc_dense_step(x->s.p, a->coef[inner]))) return;
+  tc_print_dim(x->s.p, a->coef[inner], out);
+  tc_putf(out, " - (%s)", length);
+}
+
 /* tile<b>: the elements of the rows from `first` on. */
 static void declare_tile(tc_cuda_nest *x, uint32_t buffer, const tc_address *a) {
-  tc_buf length = {0}, offset = {0};
+  tc_buf length = {0}, offset = {0}, gap = {0};
   tc_print_extent(&x->s, &x->nest->axis[x->nest->vector], &length);
   tc_print_dim(x->s.p, a->offset, &offset);
+  put_gap(x, a, length.text, &gap);
   tc_print_line(&x->s,
-                "tc_row_tile<tc_%s, tc_int> tile%u(b%u + (%s), (%s), (tc_int)(%s) * first, rows * (tc_int)(%s), "
+                "tc_row_tile<tc_%s, tc_int> tile%u(b%u + (%s)%s%s%s, (%s), (tc_int)(%s) * first, rows * (tc_int)(%s), "
                 "most * (tc_int)(%s), &room);",
-                storage_of(x, buffer), buffer, buffer, offset.text, offset.text, length.text, length.text, length.text);
-  if (!is_stored(x, buffer)) tc_print_line(&x->s, "tile%u.fill();", buffer);
+                storage_of(x, buffer), buffer, buffer, offset.text, gap.len ? " + (tc_int)(" : "",
+                gap.len ? gap.text : "", gap.len ? ") * first" : "", offset.text, length.text, length.text, length.text);
+  if (!is_stored(x, buffer) && gap.len)
+    tc_print_line(&x->s, "tile%u.fill((tc_int)(%s), (tc_int)(%s));", buffer, length.text, gap.text);
+  else if (!is_stored(x, buffer)) tc_print_line(&x->s, "tile%u.fill();", buffer);
   tc_buf_free(&length);
   tc_buf_free(&offset);
+  tc_buf_free(&gap);
+}
+
+/* Where an element is in a tile, whose rows follow each other. */
+static void put_place(const tc_cuda_nest *x, const tc_address *a, tc_buf *out) {
+  tc_address dense = *a;
+  for (int i = 0; i < x->nest->naxis; ++i) dense.coef[i] = tc_dense_step(x->s.p, a->coef[i]);
+  tc_print_address(&x->s, &dense, out);
 }
 
 void tc_cuda_open_row_tiles(tc_cuda_nest *x) {
@@ -61,7 +81,7 @@ bool tc_cuda_take_tiled_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   if (!x->tiled || !tc_cuda_loads_by_tile(x->s.k, x->s.p, x->nest, x->need, id)) return false;
   const tc_expr *e = &x->s.k->expr[id];
   tc_buf at = {0};
-  tc_print_address(&x->s, &e->address, &at);
+  put_place(x, &e->address, &at);
   tc_putf(out, "tc_load_%s(tile%u.at(%s))", storage_of(x, e->buffer), e->buffer,
           at.text ? at.text : "0");
   tc_buf_free(&at);
@@ -71,7 +91,7 @@ bool tc_cuda_take_tiled_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
 bool tc_cuda_take_tiled_store(tc_cuda_nest *x, const tc_action *a) {
   if (!x->tiled || !tc_cuda_stores_by_tile(x->s.k, x->s.p, x->nest, x->need, a)) return false;
   tc_buf at = {0};
-  tc_print_address(&x->s, &a->address, &at);
+  put_place(x, &a->address, &at);
   tc_print_line(&x->s, "tc_store_%s(tile%u.at(%s), v%u);", storage_of(x, a->buffer), a->buffer,
                 at.text ? at.text : "0", a->value.id);
   tc_buf_free(&at);

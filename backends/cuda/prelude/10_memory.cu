@@ -339,6 +339,90 @@ TC_FN void tc_scatter_added(T *p, const tc_vec<I, K> &at, const tc_vec<C, M> &v,
 #define tc_store1_bf16(p, v) tc_stored1(p, v)
 #define tc_scatter_bf16(p, i, v, g, n) tc_scattered<TC_L>(p, i, v, g)
 #define tc_scatteradd_bf16(p, i, v, g, n) tc_scatter_added<TC_L>(p, i, v, g)
+/* @ tc_held_anywhere tc_hold_anywhere tc_held_from tc_hold_from tc_hold_once_from tc_loaded_from */
+/* N neighbours at any address, on their way: the aligned words that they lie in, and the bytes of
+ * the first in front of them.  Each word has a byte of theirs: nothing else is touched. */
+template <class T, int N> struct tc_held_anywhere {
+  typedef tc_raw<T, N> raw;
+  raw low;
+  typename raw::word high;
+  int away;
+  tc_held_anywhere() = default;
+  TC_MEMBER tc_held_anywhere(const tc_held<T, N> &h) : low(h.raw), high(h.raw.w[0]), away(0) {}
+  TC_MEMBER operator tc_held<T, N>() const;
+};
+TC_FN tc_u32 tc_funnel(tc_u32 low, tc_u32 high, int bits) {
+#ifdef TC_EMULATED
+  return (tc_u32)(((tc_u64)high << 32 | low) >> bits);
+#else
+  return __funnelshift_r(low, high, (tc_u32)bits);
+#endif
+}
+template <int N, class T> TC_FN tc_held_anywhere<T, N> tc_hold_anywhere(const T *p) {
+  typedef tc_raw<T, N> raw;
+  tc_held_anywhere<T, N> h;
+  if (raw::each < 4) {
+    TC_UNROLL for (int i = 0; i < N; ++i) h.low.e[i] = p[i];
+    h.away = 0;
+    return h;
+  }
+  h.away = (int)((tc_u64)p % raw::each);
+  const typename raw::word *from = (const typename raw::word *)((const char *)p - h.away);
+  TC_UNROLL for (int i = 0; i < raw::count; ++i) h.low.w[i] = from[i];
+  h.high = from[h.away ? raw::count : raw::count - 1];
+  return h;
+}
+template <class T, int N> TC_MEMBER tc_held_anywhere<T, N>::operator tc_held<T, N>() const {
+  enum { W = raw::all / 4, E = raw::each / 4 }; /* words of 4 bytes: all, and of an access */
+  tc_held<T, N> h;
+  if constexpr (E == 0) {
+    h.raw = low;
+    return h;
+  } else {
+    tc_u32 v[W + E];
+    union {
+      typename raw::word all;
+      tc_u32 each[E];
+    } last;
+    last.all = high;
+    TC_UNROLL for (int i = 0; i < W; ++i) v[i] = low.pair[i];
+    TC_UNROLL for (int i = 0; i < E; ++i) v[W + i] = last.each[i];
+    TC_UNROLL for (int hop = E / 2; hop; hop /= 2)
+      TC_UNROLL for (int i = 0; i + hop < W + E; ++i) v[i] = away & 4 * hop ? v[i + hop] : v[i];
+    TC_UNROLL for (int i = 0; i < W; ++i) h.raw.pair[i] = tc_funnel(v[i], v[i + 1], (away & 3) * 8);
+    return h;
+  }
+}
+template <class T, int N>
+TC_FN tc_vec<typename tc_computed<T>::type, N> tc_arrived(const tc_held_anywhere<T, N> &h) {
+  return tc_arrived((tc_held<T, N>)h);
+}
+/* Of functions that are compiled for both: any says whether loads begin anywhere. */
+template <class T, int N, bool any> struct tc_held_of {
+  typedef tc_held<T, N> type;
+};
+template <class T, int N> struct tc_held_of<T, N, true> {
+  typedef tc_held_anywhere<T, N> type;
+};
+template <class T, int N, bool any> using tc_held_from = typename tc_held_of<T, N, any>::type;
+template <int N, bool any, class T> TC_FN tc_held_from<T, N, any> tc_hold_from(const T *p) {
+  if constexpr (any) return tc_hold_anywhere<N>(p);
+  else return tc_hold<N>(p);
+}
+template <int N, bool any, class T> TC_FN tc_held_from<T, N, any> tc_hold_once_from(const T *p) {
+  if constexpr (any) return tc_hold_anywhere<N>(p);
+  else return tc_hold_once<N>(p);
+}
+template <int N, bool any, bool stays, class T>
+TC_FN tc_held_from<T, N, any> tc_hold_from(const T *p, tc_policy policy) {
+  if constexpr (any) return tc_hold_anywhere<N>(p);
+  else return tc_hold<N, stays>(p, policy);
+}
+template <int N, bool any, class T>
+TC_FN tc_vec<typename tc_computed<T>::type, N> tc_loaded_from(const T *p) {
+  if constexpr (any) return tc_arrived(tc_hold_anywhere<N>(p));
+  else return tc_loaded<N>(p);
+}
 /* @ tc_tile_head tc_tile_row tc_tile_place tc_tile_shift tc_tile_fill tc_picked */
 /* Tiles of arrays whose rows begin anywhere: element (i, j) is from[i * stride + j].  A row of a tile
  * has 16 times 16 bytes, and begins at the last boundary of 16 bytes in front of element

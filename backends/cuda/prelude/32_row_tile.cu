@@ -38,5 +38,24 @@ template <class T, class I> struct tc_row_tile {
     for (int e = (int)threadIdx.x; e < n - whole * V; e += (int)blockDim.x) to[single(e)] = from[single(e)];
   }
   __device__ __forceinline__ void fill() const { copy(tile, memory); }
+  /* From rows of `length` elements with `gap` between them. */
+  __device__ __forceinline__ void fill(I length, I gap) const {
+    if (gap == 0) {
+      fill();
+      return;
+    }
+    const tc_divisor<I> rows(length);
+    const int step = (int)blockDim.x;
+    for (int i = (int)threadIdx.x; i < n; i += FLIGHT * step) {
+      T w[FLIGHT];
+      TC_UNROLL for (int u = 0; u < FLIGHT; ++u) {
+        I row = i + u * step;
+        rows.split(&row);
+        if (i + u * step < n) w[u] = memory[i + u * step + row * gap];
+      }
+      TC_UNROLL for (int u = 0; u < FLIGHT; ++u)
+        if (i + u * step < n) tile[i + u * step] = w[u];
+    }
+  }
   __device__ __forceinline__ void drain() const { copy(memory, tile); }
 };

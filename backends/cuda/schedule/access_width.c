@@ -62,6 +62,7 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
   if (!w.accesses || s->form == TC_CUDA_SCATTER) return 1;
   w.lanes = w.least ? bytes / w.least : MOST;
   if (w.lanes < 1) w.lanes = 1;
+  if (s->form == TC_CUDA_ROWS && tc_cuda_may_peel(k, p, n, need)) return w.lanes;
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);
   tc_cuda_each_extent(&x, w.lanes, fit, &w);
@@ -72,25 +73,47 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
 
 typedef struct alignment {
   int lanes;
-  bool uncertain;
+  tc_cuda_alignment found;
 } alignment;
 
 static void look_at(const tc_cuda_accesses *x, tc_dim d, void *self) {
   alignment *a = self;
-  a->uncertain |= tc_cuda_may_not_divide(x, d, a->lanes);
+  if (!tc_cuda_may_not_divide(x, d, a->lanes) || a->found == TC_CUDA_NEVER) return;
+  a->found = tc_dim_is_const(d) ? TC_CUDA_NEVER : TC_CUDA_SOMETIMES;
 }
 
 static void look_at_access(const tc_cuda_accesses *x, tc_cuda_access access, void *self) {
   tc_cuda_each_step(x, access, look_at, self);
 }
 
-bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                              const tc_cuda_nest_schedule *s, const uint8_t *need) {
-  const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
-  alignment a = {.lanes = (int)s->width};
-  if (s->width == 1) return false;
-  tc_cuda_each_wide_load(&x, look_at_access, &a);
+static tc_cuda_accesses accesses_of(const tc_cuda_plan *x) {
+  return tc_cuda_accesses_of(x->k, x->p, x->n, x->nest, x->need);
+}
+
+tc_cuda_alignment tc_cuda_find_alignment(const tc_cuda_plan *plan, bool loads) {
+  const tc_cuda_accesses x = accesses_of(plan);
+  alignment a = {.lanes = (int)plan->nest->width};
+  if (a.lanes == 1) return TC_CUDA_ALWAYS;
+  if (loads) tc_cuda_each_wide_load(&x, look_at_access, &a);
   tc_cuda_each_wide_store(&x, look_at_access, &a);
   tc_cuda_each_extent(&x, a.lanes, look_at, &a);
-  return a.uncertain;
+  return a.found;
+}
+
+typedef struct operands {
+  size_t bytes;
+  bool any;
+} operands;
+
+static void look_for_operand(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+  operands *o = self;
+  o->any |= x->p->buffer[x->k->buffer[a.buffer]].kind == TC_BUF_INPUT &&
+            tc_cuda_element_bytes(x, a.buffer) < o->bytes && tc_cuda_changes(x->n, a.address);
+}
+
+bool tc_cuda_loads_operand(const tc_cuda_plan *plan, size_t bytes) {
+  const tc_cuda_accesses x = accesses_of(plan);
+  operands o = {.bytes = bytes};
+  tc_cuda_each_wide_load(&x, look_for_operand, &o);
+  return o.any;
 }

@@ -83,6 +83,12 @@ tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to) {
 }
 
 /* Addresses without a buffer (positions) and constants in them may be larger than any buffer. */
+bool tc_cuda_changes(const tc_nest *n, const tc_address *a) {
+  bool changes = !n->nparallel || a->nterm;
+  for (int i = 0; i < n->nparallel; ++i) changes |= !tc_dim_is(a->coef[i], 0);
+  return changes;
+}
+
 bool tc_cuda_is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                     const uint8_t *need) {
   enum { NEAR = 1 << 24 };

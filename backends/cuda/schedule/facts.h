@@ -21,6 +21,8 @@ void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need);
 bool tc_cuda_loads(const tc_kernel *k, const uint8_t *need, uint32_t buffer);
 tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to); /* of these axes */
 bool tc_cuda_is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need);
+/* Does the address change with the parallel axes, or with data? */
+bool tc_cuda_changes(const tc_nest *n, const tc_address *a);
 /* Does a load run along `across` in memory, and not along `along`? */
 bool tc_cuda_crosses(const tc_expr *e, int along, int across);
 /* Does the address differ from point to point, along every axis? */

@@ -96,23 +96,53 @@ static tc_cuda_variant plan_scalar(const tc_cuda_plan *x, tc_cuda_variant v) {
   return v;
 }
 
+/* Which functions there are beside those of aligned accesses. */
+typedef struct others {
+  bool anywhere; /* loads begin anywhere, stores are aligned */
+  bool scalar;   /* accesses are of one element */
+} others;
+
+/* Single accesses of less than a word are too narrow; of operands, which views may move. */
+static others plan_others(const tc_cuda_plan *x, tc_cuda_alignment all) {
+  enum { WORD = 4 };
+  const int form = x->nest->form;
+  const tc_cuda_alignment stores = tc_cuda_find_alignment(x, false);
+  if (all != TC_CUDA_SOMETIMES || x->nest->index64) return (others){.scalar = all == TC_CUDA_NEVER};
+  const bool anywhere =
+      (form == TC_CUDA_FLAT || form == TC_CUDA_ROWS || form == TC_CUDA_COLUMNS) &&
+      stores != TC_CUDA_NEVER && tc_cuda_loads_operand(x, WORD);
+  return (others){.anywhere = anywhere, .scalar = !anywhere || stores != TC_CUDA_ALWAYS};
+}
+
+static tc_cuda_variant plan_anywhere(tc_cuda_variant aligned) {
+  aligned.aligned = false;
+  aligned.aligned_stores = true;
+  return aligned;
+}
+
 static void plan_row_variants(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
-                              bool may_be_unaligned) {
+                              tc_cuda_alignment alignment) {
+  const others o = plan_others(x, alignment); /* before x->need is that of a stage */
   tc_cuda_plan_tiled_rows(x, scalar);
-  const bool peels = may_be_unaligned && tc_cuda_count_passes(x->n) < 2 &&
-                     tc_cuda_unaligned_load(x->k, x->p, x->n, x->need);
-  tc_cuda_plan_rows(x, aligned);
-  if (peels) tc_cuda_plan_unaligned_rows(x, scalar);
-  else if (may_be_unaligned) tc_cuda_plan_rows(x, scalar);
+  if (alignment != TC_CUDA_NEVER) tc_cuda_plan_rows(x, aligned);
+  if (alignment == TC_CUDA_ALWAYS) return;
+  if (tc_cuda_may_peel(x->k, x->p, x->n, x->need)) {
+    tc_cuda_plan_unaligned_rows(x, scalar);
+    return;
+  }
+  const bool anywhere = o.anywhere && tc_cuda_plan_rows(x, plan_anywhere(aligned));
+  if (o.scalar || !anywhere) tc_cuda_plan_rows(x, scalar);
 }
 
 /* The last function, with accesses of one element and 64-bit indices, has no conditions. */
 static void plan_variants(tc_cuda_plan *x) {
   tc_cuda_variant general = plan_general(x), aligned = plan_aligned(x, general),
                   scalar = plan_scalar(x, general);
-  const bool unaligned =
-      !x->nest->index64 && tc_cuda_may_be_unaligned(x->k, x->p, x->n, x->nest, x->need);
-  if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, unaligned);
+  const tc_cuda_alignment alignment =
+      x->nest->index64 ? TC_CUDA_ALWAYS
+                       : tc_cuda_find_alignment(x, true);
+  const bool unaligned = alignment != TC_CUDA_ALWAYS;
+  if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, alignment);
   else if (x->nest->form == TC_CUDA_SCATTER) {
     scalar.unroll = 2 * general.unroll;
     tc_cuda_add(x, scalar);
@@ -122,8 +152,10 @@ static void plan_variants(tc_cuda_plan *x) {
       plan_columns(x, &aligned);
       plan_columns(x, &scalar);
     }
+    const others o = plan_others(x, alignment);
     tc_cuda_add(x, aligned);
-    if (unaligned) tc_cuda_add(x, scalar);
+    if (o.anywhere) tc_cuda_add(x, plan_anywhere(aligned));
+    if (o.scalar) tc_cuda_add(x, scalar);
   }
   if (x->nest->form == TC_CUDA_SERIAL) general.unroll = 1;
   tc_cuda_add(x, general);

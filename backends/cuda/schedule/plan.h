@@ -34,9 +34,11 @@ bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest 
 /* row_mapping.c.  Adds the functions of a nest of rows that are like v, its lanes and widths of
  * indices; those of rows that begin anywhere and are read once.  And the number of passes over a
  * row. */
-void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant v);
+bool tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant v); /* false: none pays */
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant v);
 int tc_cuda_count_passes(const tc_nest *n);
+bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const uint8_t *need); /* may the nest have the latter? */
 /* of a row or column; -1: their number is not known */
 int64_t tc_cuda_constant_items(const tc_nest *n, int lanes);
 
@@ -45,12 +47,14 @@ int64_t tc_cuda_constant_items(const tc_nest *n, int lanes);
 void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant v);
 void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant v);
 
-/* access_width.c.  The widest accesses: of 16 bytes, which sizes may forbid; could sizes forbid the
- * rest? */
+/* access_width.c.  The widest accesses: of 16 bytes, which constant sizes may forbid, but not where
+ * rows are peeled; do sizes allow those? */
+typedef enum tc_cuda_alignment { TC_CUDA_ALWAYS, TC_CUDA_SOMETIMES, TC_CUDA_NEVER } tc_cuda_alignment;
 int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, const uint8_t *need);
-bool tc_cuda_may_be_unaligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                              const tc_cuda_nest_schedule *s, const uint8_t *need);
+tc_cuda_alignment tc_cuda_find_alignment(const tc_cuda_plan *x, bool loads /* else stores alone */);
+/* Is there a wide load of an operand of elements of less than so many bytes? */
+bool tc_cuda_loads_operand(const tc_cuda_plan *x, size_t bytes);
 
 /* transpose.c.  Is the nest one (sets form, along and across)?  Its functions. */
 bool tc_cuda_plan_transpose(tc_cuda_plan *x);

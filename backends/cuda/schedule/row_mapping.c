@@ -119,10 +119,24 @@ static tc_cuda_variant smem_group(const rows *r, tc_cuda_variant f, int i) {
   const int room = WORDS / (i ? 2 : 1) / (r->large ? 4 : r->shared || r->others ? 2 : 1);
   f.group = f.most = smem_groups[i].group;
   f.blocks = smem_groups[i].blocks;
-  f.unroll = f.lanes > 4 && i == 0 ? 8 : 4;
+  f.unroll = f.lanes == 1 || (f.lanes > 4 && i == 0) ? 8 : 4;
   while (f.unroll > 1 && f.unroll * words > room) f.unroll /= 2;
   f.longest = (bytes ? bytes - 1 : 0) / r->cached;
   return f;
+}
+
+/* Eight single elements of each thread on their way at once are too many for rows of less than
+ * twice as many: the rest would have few. */
+static void add_smem_group(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f, int i) {
+  enum { FEW = 4, TIMES = 2 };
+  const tc_cuda_variant group = smem_group(r, f, i);
+  tc_cuda_variant few = group;
+  if (f.lanes == 1 && i == 1 && group.unroll > FEW) {
+    few.longest = TIMES * group.unroll * group.group;
+    few.unroll = FEW;
+    tc_cuda_add(plan, few);
+  }
+  tc_cuda_add(plan, group);
 }
 
 /* Thread groups for rows that one pass reads: small ones, for all threads join in every result. */
@@ -140,8 +154,9 @@ static void add_once(tc_cuda_plan *plan, tc_cuda_variant f) {
 enum { TUPLE_ITEMS = 16, FEW_TUPLE_ITEMS = 8 };
 
 /* Items of a thread, `each` at most, of rows of constant length. */
-static int items_of_fixed(const rows *r, int each, int64_t items) {
-  enum { FEW = 2, WARP = 32 };
+static int items_of_fixed(const rows *r, int each, int64_t items, bool single) {
+  enum { FEW = 2, WARP = 32, SINGLE = 8 };
+  if (single && r->count && each > SINGLE && items <= WARP * SINGLE) return SINGLE;
   if (r->tuples && !r->count)
     return items <= WARP * FEW_TUPLE_ITEMS ? FEW_TUPLE_ITEMS : TUPLE_ITEMS;
   return items <= WARP * FEW && each > FEW ? FEW : each;
@@ -153,10 +168,12 @@ static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f
   const int64_t items = tc_cuda_constant_items(plan->n, (int)f.lanes);
   if (items < 0) return false;
   const int each = r->count ? most_items(r, f.lanes) : (int)f.items;
-  const int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, each, items));
+  const int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, each, items, f.lanes == 1));
   const int64_t unroll = items ? (items + group - 1) / group : 1;
+  const int64_t words = r->count * f.lanes * unroll;
   const bool fits = r->count && each && unroll <= each &&
-                    r->count * f.lanes * unroll + LEAST <= FILE_WORDS / group;
+                    (f.aligned_stores ? 2 : 1) * words + LEAST <= FILE_WORDS / group;
+  if (f.aligned_stores && !fits) return true; /* long rows do not pay for words beside them */
   if (f.shared && group > LARGE && !(fits && group > group_size(items, each))) {
     int i = 0;
     while (smem_groups[i].bytes && items * r->cached >= smem_groups[i].bytes) ++i;
@@ -168,18 +185,18 @@ static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f
   return true;
 }
 
-/* Thread groups that keep rows of any length, and the quarters of the most items that a thread has
+/* Thread groups that keep rows of any length, and the eighths of the most items that a thread has
  * then: what it has no item for takes registers all the same. */
 typedef struct shape {
-  int threads, quarters;
+  int threads, eighths;
 } shape;
 
-enum { WHOLE = 4, SMALL = 64 };
+enum { WHOLE = 8, HALF = 4, SMALL = 64 };
 
 /* Items of a thread; 0: there is such a group with fewer threads. */
 static int items_of(const shape *t, int items) {
-  if (t->quarters < WHOLE && items < WHOLE) return t->threads > SMALL ? 0 : (items + 1) / 2;
-  return items * t->quarters / WHOLE;
+  if (t->eighths < WHOLE && items < HALF) return t->threads > SMALL ? 0 : (items + 1) / 2;
+  return items * t->eighths / WHOLE;
 }
 
 /* Parts of a warp combine by shuffles, which two accesses of eight elements pay for, or four of
@@ -244,16 +261,24 @@ static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
     add_group(r, plan, f, threads, items_of_parts((int)f->lanes, items), false);
 }
 
-/* By single elements: functions that leave the size of a part of a warp open. */
-static void add_scalar_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f,
+/* By single elements, or by loads that begin anywhere, which are not worth as many functions: one
+ * leaves the size of a part of a warp open.  What a thread has no
+ * element for takes as long as what it has, and two warps of a short row wait for each other longer
+ * than one takes for it. */
+static void add_other_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f,
                               int items) {
-  static const shape shapes[] = {{32, 2}, {64, 2}, {64, 4}, {256, 4}};
+  enum { LARGE = 512 }; /* threads that read one long row again sooner than they keep it */
+  static const shape shapes[] = {{32, 3}, {32, 4},  {32, 6},  {32, 8},  {64, 8}, {128, 6},
+                                 {128, 8}, {256, 6}, {256, 8}, {512, 6}, {512, 8}};
   tc_cuda_variant open = *f;
   hold_rows(&open, r, 32, items_of_parts((int)f->lanes, items), false);
   open.group = 0;
   if (open.blocks) tc_cuda_add(plan, open);
   for (int i = 0; i < (int)(sizeof shapes / sizeof *shapes); ++i) {
     const int each = items_of(&shapes[i], items);
+    if (f->lanes > 1 ? shapes[i].eighths < WHOLE || shapes[i].threads >= LARGE
+                     : shapes[i].threads >= LARGE && r->count < 2)
+      continue;
     if (each) add_group(r, plan, f, shapes[i].threads, each, false);
   }
 }
@@ -265,9 +290,9 @@ static void add_shapes(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant 
     const int each = items_of(&t[i], items);
     const bool short_rows = t[i].threads <= SMALL;
     if (!each) continue;
-    if (t[i].quarters == WHOLE && !short_rows) add_full(r, plan, f, t[i].threads, items);
+    if (t[i].eighths == WHOLE && !short_rows) add_full(r, plan, f, t[i].threads, items);
     const bool full =
-        f->lanes > 4 && (short_rows || t[i].quarters < WHOLE) && t[i].threads < TC_CUDA_THREADS;
+        f->lanes > 4 && (short_rows || t[i].eighths < WHOLE) && t[i].threads < TC_CUDA_THREADS;
     if (!once || short_rows) add_group(r, plan, f, t[i].threads, each, full);
   }
 }
@@ -275,13 +300,13 @@ static void add_shapes(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant 
 /* Halves are converted in registers, which takes as long as memory does where a third of a group
  * has no item: groups grow in steps of a third. */
 static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
-  static const shape fine[] = {{32, 3},  {32, 4},  {64, 3},  {64, 4}, {128, 3},
-                               {128, 4}, {256, 3}, {256, 4}, {512, 4}},
-                     coarse[] = {{64, 2}, {128, 2}, {128, 4}, {256, 3}, {256, 4}, {512, 4}};
-  const bool once = r->passes < 2, halves = f->lanes > 4 && !once && items >= WHOLE;
+  static const shape fine[] = {{32, 6},  {32, 8},  {64, 6},  {64, 8}, {128, 6},
+                               {128, 8}, {256, 6}, {256, 8}, {512, 8}},
+                     coarse[] = {{64, 4}, {128, 4}, {128, 8}, {256, 6}, {256, 8}, {512, 8}};
+  const bool once = r->passes < 2, halves = f->lanes > 4 && !once && items >= HALF;
   const int n = (int)(halves ? sizeof fine / sizeof *fine : sizeof coarse / sizeof *coarse);
   if (!f->aligned) {
-    add_scalar_groups(r, plan, f, items);
+    add_other_groups(r, plan, f, items);
     return;
   }
   add_parts(r, plan, f, items);
@@ -329,7 +354,7 @@ static void add_few_threads(tc_cuda_plan *plan, const tc_cuda_variant *f) {
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
-  if (!f.aligned) tc_cuda_add_tiled_rows(plan, f);
+  if (f.lanes == 1) tc_cuda_add_tiled_rows(plan, f);
   if (items) add_groups(r, plan, &f, items);
   else if (f.aligned && f.lanes > 1 && r->passes == 1 && !tc_cuda_has_kind(plan->n, TC_ACT_SCAN)) {
     if (r->tuples) {
@@ -340,7 +365,7 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f)
     }
   }
   if (f.shared)
-    for (int i = f.aligned ? 0 : 1; i < SMEM_GROUPS; ++i) tc_cuda_add(plan, smem_group(r, f, i));
+    for (int i = f.aligned ? 0 : 1; i < SMEM_GROUPS; ++i) add_smem_group(r, plan, f, i);
   else if (items && f.aligned && r->passes < 2) add_once(plan, f);
   else {
     if (items) f.unroll = 4;
@@ -356,10 +381,8 @@ static int count_loads(const tc_kernel *k, const tc_program *p, const tc_nest *n
   int loads = 0;
   for (uint32_t i = 1; i < k->nexpr; ++i) {
     const tc_expr *e = &k->expr[i];
-    bool varies = !n->nparallel;
     if (!need[i] || e->kind != TC_EX_LOAD || tc_cuda_is_local(k, p, e->buffer)) continue;
-    for (int a = 0; a < n->nparallel; ++a) varies |= !tc_dim_is(e->address.coef[a], 0);
-    loads += varies == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
+    loads += tc_cuda_changes(n, &e->address) == change && n->vector >= 0 && tc_dim_is(e->address.coef[n->vector], 1);
   }
   return loads;
 }
@@ -407,7 +430,7 @@ static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int element
                 .shared = shared,
                 .others = own > 1 ? own - 1 : 0,
                 .large = has_large_rows(x->k, x->p),
-                .each = !f->aligned ? PART
+                .each = f->lanes == 1 && !f->aligned ? PART
                         : once      ? LONG
                                     : elements,
                 .cached = bytes,
@@ -416,13 +439,16 @@ static rows rows_of(const tc_cuda_plan *x, const tc_cuda_variant *f, int element
                 .points = most_points(x->p, x->n)};
 }
 
-void tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant f) {
+bool tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { ROW = 32, PART = 16, MOST = 4 };
+  const uint32_t before = x->nvariant;
   const int elements = tc_cuda_has_kind(x->n, TC_ACT_SCAN) ? PART : ROW;
-  f.items = f.aligned && elements / f.lanes > MOST ? MOST : elements / f.lanes;
+  const bool wide = f.aligned || f.aligned_stores;
+  f.items = wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   const rows r = rows_of(x, &f, elements);
   if (r.tuples && !r.count) f.items = TUPLE_ITEMS;
-  if (!f.aligned || !plan_fixed_rows(&r, x, f)) plan_free_rows(&r, x, f);
+  if (!plan_fixed_rows(&r, x, f)) plan_free_rows(&r, x, f);
+  return x->nvariant > before;
 }
 
 /* Narrow rows: few threads, or one, which have all elements of a row on their way at once. */
@@ -435,6 +461,11 @@ static void add_narrow(tc_cuda_plan *x, tc_cuda_variant f) {
   f.longest = EACH * GROUP;
   f.threads = TC_CUDA_THREADS;
   tc_cuda_add(x, f);
+}
+
+bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const uint8_t *need) {
+  return tc_cuda_count_passes(n) < 2 && tc_cuda_unaligned_load(k, p, n, need);
 }
 
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant f) {

@@ -1,15 +1,16 @@
-/* row_tiles.c - narrow rows that follow one another in memory: those of a block are one piece of
- * it, which passes through shared memory, 16 bytes at a time, wherever rows begin. */
+/* row_tiles.c - rows that follow one another in memory: those of a block are one piece of it, which
+ * passes through shared memory, 16 bytes at a time, wherever rows begin. */
 #include "backends/cuda/schedule/plan.h"
 
 #include <stdlib.h>
 
-/* Does each row begin where the one in front of it ends? */
+/* Does each row begin where the one in front of it ends, in an operand as it is where it has no
+ * pitch? */
 static bool follows_on(const tc_program *p, const tc_nest *n, const tc_address *a) {
   tc_dims *c = tc_graph_dims(p->graph);
   tc_dim step = tc_dim_const(1);
   for (int i = n->naxis - 1; i >= 0; --i) {
-    if (!tc_dim_same(a->coef[i], step)) return false;
+    if (!tc_dim_same(tc_dense_step(p, a->coef[i]), step)) return false;
     step = tc_dim_mul(c, step, n->axis[i].extent);
   }
   return !a->nterm;
@@ -101,12 +102,18 @@ enum {
   WARP = 32
 };
 
-/* Elements of a thread: what waits between stages is in registers. */
-static int elements_of(const tc_cuda_plan *x) {
+/* Registers of an element of a row: what waits between stages. */
+static int words_of(const tc_cuda_plan *x) {
   uint8_t *need = calloc(x->k->nexpr + 1, 1);
   const int words = need ? tc_cuda_count_rows(x->k, x->p, x->n, need) : WORDS;
-  int each = EACH;
   free(need);
+  return words;
+}
+
+/* Elements of a thread. */
+static int elements_of(const tc_cuda_plan *x) {
+  const int words = words_of(x);
+  int each = EACH;
   while (each > 1 && each * words > WORDS) each /= 2;
   return each;
 }
@@ -121,13 +128,38 @@ static bool are_aligned(const tc_cuda_plan *x, int64_t length) {
   return true;
 }
 
+/* Twice as many where a word of memory holds two, and rows are not peeled. */
+static int longest_of(const tc_cuda_plan *x) {
+  enum { WORD = 4 };
+  bool narrow = false;
+  for (uint32_t b = 0; b < x->k->nbuffer; ++b)
+    narrow |= tc_cuda_row_tile(x->k, x->p, x->n, x->need, b) &&
+              tc_dtype_bytes(x->p->buffer[x->k->buffer[b]].dtype) < WORD;
+  return narrow && !tc_cuda_may_peel(x->k, x->p, x->n, x->need) ? 2 * LONGEST : LONGEST;
+}
+
+/* Loads along the row that are no tile's: they are early. */
+static int count_others(const tc_cuda_plan *x) {
+  const int v = x->n->vector;
+  int n = 0;
+  for (uint32_t i = 1; i < x->k->nexpr; ++i) {
+    const tc_expr *e = &x->k->expr[i];
+    n += x->need[i] && e->kind == TC_EX_LOAD && !tc_cuda_is_local(x->k, x->p, e->buffer) &&
+         !tc_dim_is(e->address.coef[v], 0) && !tc_cuda_loads_by_tile(x->k, x->p, x->n, x->need, i);
+  }
+  return n;
+}
+
+/* While a block waits for its tiles, others are to compute. */
 static void add_tiled(tc_cuda_plan *x, tc_cuda_variant f, int group, int each) {
+  enum { FILE_WORDS = 65536, OTHERS = 56 };
   f.aligned = f.shared = false;
   f.registers = f.tile = true;
   f.lanes = 1;
   f.unroll = f.items = each;
   f.most = group;
   f.longest = (int64_t)group * each;
+  f.blocks = FILE_WORDS / (OTHERS + each * (words_of(x) + count_others(x))) / f.threads;
   tc_cuda_add(x, f);
 }
 
@@ -138,7 +170,7 @@ void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
     return;
   const int64_t length = tc_dim_value(x->n->axis[x->n->vector].extent);
   const int each = elements_of(x);
-  if (length < 2 || length > LONGEST || are_aligned(x, length)) return;
+  if (length < 2 || are_aligned(x, length) || length > longest_of(x)) return;
   while (group < WARP && group * each < length) group *= 2;
   if (group * each < length) return;
   f.group = group;

@@ -110,6 +110,9 @@ typedef struct tc_cuda_variant {
    * group exactly (of warps: each of some number of them), so that no thread tests whether it has
    * an item.  least and full ask for many rows, too. */
   bool aligned, index32, full;
+  /* As aligned, but of stores and sizes alone: loads of several elements begin at any address, and
+   * are of the aligned words that those lie in. */
+  bool aligned_stores;
   int64_t longest, least;
   bool registers; /* rows are in registers, `unroll` items a thread */
   /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by one;
@@ -139,6 +142,11 @@ static inline const tc_cuda_nest_schedule *tc_cuda_nest_schedule_of(const tc_sch
 }
 static inline const tc_cuda_variant *tc_cuda_variant_of(const tc_schedule_nest *s, uint32_t i) {
   return (const tc_cuda_variant *)s->variant[i].nest;
+}
+static inline bool tc_cuda_has_loads_anywhere(const tc_schedule_nest *s) {
+  bool any = false;
+  for (uint32_t i = 0; i < s->nvariant; ++i) any |= tc_cuda_variant_of(s, i)->aligned_stores;
+  return any;
 }
 
 #endif

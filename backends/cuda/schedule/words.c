@@ -236,6 +236,14 @@ static const char *refuse_longest(const tc_schedule_place *at) {
   return refuse_length(at, variant_of(at)->longest);
 }
 
+static const char *refuse_aligned_stores(const tc_schedule_place *at) {
+  if (variant_of(at)->aligned) return "'aligned' says more";
+  if (variant_of(at)->full) return "rows that fill a group begin at aligned addresses";
+  return is_form(at, TC_CUDA_FLAT) || is_form(at, TC_CUDA_ROWS) || is_form(at, TC_CUDA_COLUMNS)
+             ? NULL
+             : "the form has no loads that begin anywhere";
+}
+
 static const char *refuse_full(const tc_schedule_place *at) {
   const tc_cuda_variant *v = variant_of(at);
   if (!v->registers) return "rows are not in registers";
@@ -264,8 +272,7 @@ static const char *refuse_unaligned(const tc_schedule_place *at) {
     return tc_cuda_find_tiles(x, &tiles) && nest_of(at)->side
                ? NULL
                : "there are no tiles for rows that begin anywhere";
-  return is_form(at, TC_CUDA_ROWS) && tc_cuda_count_passes(at->nest) < 2 &&
-                 tc_cuda_unaligned_load(at->k, at->p, at->nest, x->need)
+  return is_form(at, TC_CUDA_ROWS) && tc_cuda_may_peel(at->k, at->p, at->nest, x->need)
              ? NULL
              : "the nest does more than to reduce rows of one load in one pass";
 }
@@ -304,8 +311,8 @@ static const char *refuse_lanes(const tc_schedule_place *at) {
                ? NULL
                : "unaligned tiles are stored 8 bytes at a time";
   if (!tc_cuda_is_power(v->lanes)) return "it is no power of two";
-  if (!v->aligned && !v->unaligned)
-    return "accesses of several elements want 'aligned' or 'unaligned'";
+  if (!v->aligned && !v->aligned_stores && !v->unaligned)
+    return "accesses of several elements want 'aligned', 'aligned-stores' or 'unaligned'";
   return v->lanes > nest_of(at)->width ? "it is more than 'width'" : NULL;
 }
 
@@ -416,6 +423,7 @@ static const tc_schedule_word common_words[] = {
 
 static const tc_schedule_word when_words[] = {
     {"aligned", TC_WORD_FLAG, VARIANT(aligned), 0, NULL, NULL, NULL},
+    {"aligned-stores", TC_WORD_FLAG, VARIANT(aligned_stores), 0, refuse_aligned_stores, NULL, NULL},
     {"index32", TC_WORD_FLAG, VARIANT(index32), 0, refuse_index32, NULL, NULL},
     {"full", TC_WORD_FLAG, VARIANT(full), 0, refuse_full, NULL, NULL},
     {"least", TC_WORD_COUNT, VARIANT(least), 0, refuse_least, NULL, NULL},
