@@ -190,6 +190,7 @@ private:
   std::optional<tc_type> type_of(const TypeFact &fact);
   std::optional<bool> pointer_truth(const Value &v);
   std::optional<bool> pointer_side(const Value &v);
+  void settle_presence();
 
   // expressions.cpp
   Value evaluate(const clang::Expr *e);
@@ -548,6 +549,7 @@ private:
     bool keeps = false;
   };
   std::vector<std::string> conditions;
+  std::vector<std::pair<std::string, std::string>> present; // operands and what asks for them
   std::map<std::string, llvm::APSInt> known_numbers; // by their text: what conditions tell
   std::vector<Effect> effects;
   std::vector<tc_ref> results;
