@@ -29,6 +29,10 @@ std::string Evaluator::why_unnameable(const ValueDecl *decl) const {
   for (const Decl *each : decl->redecls())
     before = before || sources.isBeforeInTranslationUnit(sources.getFileLoc(each->getLocation()),
                                                          sources.getFileLoc(begins));
+  const bool table = local && variable->getType()->isArrayType();
+  if (table && (frames.size() > 1 || !before) && variable->getType().isConstant(context))
+    return "which element of '" + name + "' is meant is not known at build time, and it cannot be "
+           "named in front of the statements; declare it outside of the function";
   if (local && (frames.size() > 1 || !before))
     return "'" + name + "' keeps its value between calls; pass it as a parameter";
   if (before && (local || !reading.hides(name))) return "";

@@ -35,4 +35,4 @@ int main(void) {
   return finish();
 }
 // CHECK-DAG: remark: 'f' compiled: {{.*}}, 2 segments
-// CHECK-DAG: 'g' not compiled: 'hidden' keeps its value between calls; pass it as a parameter
+// CHECK-DAG: 'g' not compiled: which element of 'hidden' is meant is not known at build time
