@@ -13,6 +13,7 @@ static tc_tensor *score(const tc_tensor *x, const tc_tensor *w, const tc_tensor 
 // The gradient of (|grad score| - 1)^2 between x and y, with respect to w.
 TC_COMPILE tc_tensor *penalty(X, const tc_tensor *y TC_SHAPE("f64[N,D]"), const tc_tensor *mix TC_SHAPE("f64[N,1]"), W, V, tc_tensor **out) {
   tc_tensor *between = tc_requires_grad_(tc_lerp(x, y, 0.25), true), *slope, *g;
+// CHECK-DAG: made_leaves.c:[[#@LINE-1]]:3: remark: graph break in 'penalty': what 'tc_requires_grad_' is called for is tracked already: it is computed from what gradients are taken with respect to
   between = tc_requires_grad_(tc_mul(between, mix), true); // a result of a leaf: stays what it is
   if (!tc_grad_with(tc_sum(score(between, w, v), TC_ALL, false), NULL, 1, &between, TC_CREATE_GRAPH, &slope)) return NULL;
   tc_tensor *norm = tc_sqrt(tc_sum(tc_square(slope), TC_AXES(1), false));
@@ -59,6 +60,7 @@ TC_COMPILE tc_tensor *updated(tc_tensor *x TC_SHAPE("f64[N,D]")) {
 }
 TC_COMPILE tc_tensor *updated_and_read(tc_tensor *x TC_SHAPE("f64[N,D]")) {
   tc_tensor *p = tc_requires_grad_(tc_detach(x), true), *g, *loss = tc_sum(tc_exp(p), TC_ALL, false);
+// CHECK-DAG: made_leaves.c:[[#@LINE-1]]:3: remark: graph break in 'updated_and_read': what 'tc_requires_grad_' made a leaf is read behind a write to its memory
   if (!tc_grad(loss, 1, &p, &g)) return NULL;
   TC_NO_GRAD tc_sub_(x, tc_mul_s(g, 0.125));
   return tc_mul_s(p, 2);
@@ -68,9 +70,11 @@ TC_COMPILE tc_tensor *updated_and_read(tc_tensor *x TC_SHAPE("f64[N,D]")) {
 TC_COMPILE tc_tensor *viewed(X) {
   tc_tensor *h = tc_sin(x), *row = tc_select(h, 0, 0), *g;
   tc_requires_grad_(h, true);
+// CHECK-DAG: made_leaves.c:[[#@LINE-1]]:3: remark: graph break in 'viewed': 'tc_requires_grad_' works on finished tensors; call it outside of the function
   return tc_grad(tc_sum(tc_mul(h, row), TC_ALL, false), 1, &h, &g) ? g : NULL;
 }
 TC_COMPILE tc_tensor *handed_on(X) { return tc_requires_grad_(tc_sin(x), true); }
+// CHECK-DAG: made_leaves.c:[[#@LINE-1]]:38: remark: 'handed_on' not compiled: a leaf that 'tc_requires_grad_' made is handed on; hand on tc_detach of it
 TC_COMPILE tc_tensor *marked(X) {
   tc_tensor *h = tc_mul_s(tc_sin(x), 2);
   tc_requires_grad_(h, true);
@@ -81,6 +85,8 @@ TC_COMPILE tc_tensor *writes(X) {
   TC_NO_GRAD tc_mul_s_(h, 2);
   return tc_grad(tc_sum(tc_square(h), TC_ALL, false), 1, &h, &g) ? g : NULL;
 }
+TC_COMPILE tc_tensor *writes_at_once(X) { return tc_mul_s_(tc_requires_grad_(tc_sin(x), true), 2); }
+// CHECK-DAG: made_leaves.c:[[#@LINE-1]]:50: remark: 'writes_at_once' not compiled: what 'tc_requires_grad_' made a leaf is written
 TC_COMPILE bool writes_leaf(X) {
   tc_tensor *h = tc_requires_grad_(tc_sin(x), true);
   return tc_mul_s_(h, 2) != NULL;
@@ -144,7 +150,3 @@ int main(void) {
 // CHECK-DAG: updated {{.*}} 1 0 0
 // CHECK-DAG: beside {{.*}} 1 0 1 gradients 1,
 // CHECK-DAG: both {{.*}} 2 0 3 gradients 3,
-// CHECK-DAG: graph break in 'penalty': what 'tc_requires_grad_' is called for is tracked already
-// CHECK-DAG: graph break in 'viewed': 'tc_requires_grad_' works on finished tensors
-// CHECK-DAG: graph break in 'writes': a leaf that 'tc_requires_grad_' made is handed on
-// CHECK-DAG: graph break in 'updated_and_read':
