@@ -102,6 +102,19 @@ TC_COMPILE tc_tensor *both(tc_tensor *a TC_SHAPE("f64[N,D]"), const tc_tensor *b
   return tc_grad(loss, 1, &a, &g) ? g : NULL;
 }
 
+// The same of so many that guards are a table.
+typedef struct { tc_tensor *p[20] TC_SHAPE("f64[N]"), *q[20] TC_SHAPE("f64[N]"); } lists;
+TC_COMPILE tc_tensor *many(const lists *l) {
+  tc_tensor *g[20], *loss = NULL, *all = NULL;
+  for (int i = 0; i < 20; i++) {
+    tc_tensor *each = tc_sum(tc_mul(tc_exp(l->p[i]), l->q[i]), TC_ALL, false);
+    loss = loss ? tc_add(loss, each) : each;
+  }
+  if (!tc_grad(loss, 20, l->p, g)) return NULL;
+  for (int i = 0; i < 20; i++) all = all ? tc_add(all, g[i]) : g[i];
+  return all;
+}
+
 static bool bad;
 static void same(const char *what, tc_tensor *a, tc_tensor *b) {
   if (!a || !b || !tc_allclose(a, b, 1e-12, 1e-12)) bad = true, printf("%s differs: %s\n", what, tc_error() ? tc_error() : "");
@@ -139,6 +152,15 @@ int main(void) {
     BOTH("both, a result", both(a, tc_exp(a)));
     BOTH("both, a view", both(a, tc_slice(a, 0, 0, 3, 1)));
     BOTH("both, a constant", both(a, tc_detach(a)));
+    lists l;
+    for (int i = 0; i < 20; i++) {
+      l.p[i] = tc_requires_grad_(tc_randn(TC_DIMS(6), 20 + (uint64_t)i, TC_F64), true);
+      l.q[i] = tc_requires_grad_(tc_randn(TC_DIMS(6), 40 + (uint64_t)i, TC_F64), i % 2);
+    }
+    BOTH("many", many(&l));
+    l.q[7] = l.p[3];
+    BOTH("many, one twice", many(&l));
+    BOTH("many, a result", (l.q[7] = tc_exp(l.p[3]), many(&l)));
   }
   printf("%s\n", bad ? "wrong" : "right");
   return finish() || bad;
@@ -150,3 +172,4 @@ int main(void) {
 // CHECK-DAG: updated {{.*}} 1 0 0
 // CHECK-DAG: beside {{.*}} 1 0 1 gradients 1,
 // CHECK-DAG: both {{.*}} 2 0 3 gradients 3,
+// CHECK-DAG: many {{.*}} 1 0 2 gradients 2,
