@@ -128,6 +128,8 @@ void tc_entry_buffer(const tc_entry *e, uint32_t k, uint32_t i);
 /* operand.c: of operand i. */
 /* while gradients are recorded */
 bool tc_entry_refuses_tracked(const tc_entry *e, const tc_input *in);
+/* of the tape: no result, for that may have been computed from a leaf that gradients are taken with respect to */
+bool tc_entry_refuses_results(const tc_entry *e, const tc_input *in);
 /* that tc_key_of is to give */
 uint32_t tc_entry_key(const tc_entry *e, const tc_input *in);
 /* a symbol is read from the size */

@@ -22,6 +22,8 @@ static void put_key_guard(const tc_entry *e, uint32_t i, const tc_input *in) {
     tc_putf(e->out, " || (x%u->autograd && tcrt_recording())", i);
   tc_putf(e->out, ", 0))\n    return tc_key_miss(f, x%u, %u, 0x%08xu);\n", i, i, want);
   if (in->leaf) tc_putf(e->out, "  TC_GUARD(tcrt_leaf(x%u), TC_MISS_GRAD, %u, -1, 0, 1);\n", i, i);
+  if (tc_entry_refuses_results(e, in))
+    tc_putf(e->out, "  TC_GUARD(!x%u->autograd || tcrt_leaf(x%u), TC_MISS_GRAD, %u, -1, 0, 0);\n", i, i, i);
   if (e->f->trains && !in->written && !in->detached)
     tc_putf(e->out,
             "  if (__builtin_expect(x%u->autograd != 0, 0) && tcrt_recording())\n"
@@ -170,6 +172,9 @@ static void put_spans(const tc_entry *e, bool (*belongs)(const tc_input *),
 static bool any_input(const tc_input *in) { return in != NULL; }
 static bool is_written(const tc_input *in) { return in->written; }
 static bool is_read_leaf(const tc_input *in) { return in->leaf && !in->written; }
+static bool is_read_leaf_or_constant(const tc_input *in) {
+  return (in->leaf || in->detached) && !in->written;
+}
 
 static uint32_t count_inputs(const tc_entry *e, bool (*belongs)(const tc_input *)) {
   uint32_t n = 0;
@@ -219,10 +224,11 @@ static void put_write_guards(const tc_entry *e) {
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 /* Gradients with respect to a tensor that is given twice are the sum of what the graph has for
- * both.  Written ones are apart from all others already. */
+ * both, and for one that is a constant there.  Written ones are apart from all others already. */
 static void put_leaf_guards(const tc_entry *e) {
-  if (count_inputs(e, is_read_leaf) > 1)
-    put_spans(e, is_read_leaf, is_read_leaf, "(s->low = s->high = (uintptr_t)x->autograd, 1)",
+  if (count_inputs(e, is_read_leaf) && count_inputs(e, is_read_leaf_or_constant) > 1)
+    put_spans(e, is_read_leaf_or_constant, is_read_leaf,
+              "(s->low = s->high = (uintptr_t)x->autograd, 1)",
               "TC_MISS_GRAD, (int)hit[0], -1, 0, 1");
 }
 

@@ -8,6 +8,13 @@ bool tc_entry_refuses_tracked(const tc_entry *e, const tc_input *in) {
   return !in->leaf && !in->detached && (in->written || !differentiates);
 }
 
+bool tc_entry_refuses_results(const tc_entry *e, const tc_input *in) {
+  bool leads = false;
+  for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i)
+    leads |= tc_graph_input_at(e->p->graph, i)->leaf;
+  return leads && in->detached;
+}
+
 uint32_t tc_entry_key(const tc_entry *e, const tc_input *in) {
   return in->type.dtype | (uint32_t)e->device << 8 | (uint32_t)in->type.rank << 16 |
          (in->type.weak ? 0x02000000u : 0);

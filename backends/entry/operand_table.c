@@ -15,7 +15,8 @@ bool tc_entry_tabulates(const tc_graph *g) { return tc_graph_input_count(g) >= M
   X(TC_WRITTEN, 8) \
   X(TC_OWN_MEMORY, 16) /* written, and it shares its memory with no leaf */ \
   X(TC_STRIDABLE, 32)  /* written, and its elements may lie anywhere */ \
-  X(TC_PACKED, 64)     /* where elements do not follow each other, kernels work on a copy */
+  X(TC_PACKED, 64)     /* where elements do not follow each other, kernels work on a copy */ \
+  X(TC_NO_RESULT, 128) /* its link to the tape, if it has one, is that of a leaf */
 
 #define CONSTANT(name, bit) name = bit,
 #define TEXT(name, bit) " " #name " = " #bit ","
@@ -40,6 +41,7 @@ static uint32_t asks_of(const tc_entry *e, uint32_t i) {
   uint32_t asks = 0;
   if (tc_entry_refuses_tracked(e, in)) asks |= TC_UNTRACKED;
   if (in->leaf) asks |= TC_LEAF;
+  if (tc_entry_refuses_results(e, in)) asks |= TC_NO_RESULT;
   if (e->f->trains && !in->written && !in->detached) asks |= TC_TRAINED;
   if (in->written) asks |= TC_WRITTEN;
   if (in->written && !in->leaf && !in->detached) asks |= TC_OWN_MEMORY;
@@ -76,7 +78,8 @@ void tc_entry_table_keys(const tc_entry *e) {
          "    if (__builtin_expect(!x || tc_key_of(x) != operand[i].key ||\n"
          "                         (asks & TC_UNTRACKED && x->autograd && tcrt_recording()), 0))\n"
          "      return tc_key_miss(f, x, (int)i, operand[i].key);\n"
-         "    TC_GUARD(!(asks & TC_LEAF) || tcrt_leaf(x), TC_MISS_GRAD, (int)i, -1, 0, 1);\n");
+         "    TC_GUARD(!(asks & TC_LEAF) || tcrt_leaf(x), TC_MISS_GRAD, (int)i, -1, 0, 1);\n"
+         "    TC_GUARD(!(asks & TC_NO_RESULT && x->autograd) || tcrt_leaf(x), TC_MISS_GRAD, (int)i, -1, 0, 0);\n");
   if (e->f->trains)
     tc_putf(e->out,
             "    if (__builtin_expect(asks & TC_TRAINED && x->autograd != 0, 0) && tcrt_recording())\n"

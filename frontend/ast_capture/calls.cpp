@@ -371,6 +371,7 @@ Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
     t.whole = false;
     t.handle = handles++;
     t.base = viewed->whole ? viewed->ref : viewed->base;
+    storages[viewed->storage].viewed = true;
     if (tc_op_get(op)->may_copy) storages[viewed->storage].reshaped = true;
   } else {
     t.storage = static_cast<unsigned>(storages.size());

@@ -29,6 +29,10 @@ std::string Evaluator::why_unnameable(const ValueDecl *decl) const {
   for (const Decl *each : decl->redecls())
     before = before || sources.isBeforeInTranslationUnit(sources.getFileLoc(each->getLocation()),
                                                          sources.getFileLoc(begins));
+  const bool table = local && variable->getType()->isArrayType();
+  if (table && (frames.size() > 1 || !before) && variable->getType().isConstant(context))
+    return "which element of '" + name + "' is meant is not known at build time, and it cannot be "
+           "named in front of the statements; declare it outside of the function";
   if (local && (frames.size() > 1 || !before))
     return "'" + name + "' keeps its value between calls; pass it as a parameter";
   if (before && (local || !reading.hides(name))) return "";
@@ -423,7 +427,7 @@ static bool is_out_of_reach(const Reading &reading, const Place &a, const Place 
 bool Evaluator::take_apart(const Place &a, const Place &b) {
   const size_t most = 256;
   auto fits = [&](const Place &p) {
-    return p.deref && !p.layout && !p.in_union && p.type->isScalarType() &&
+    return (p.deref || p.root) && !p.layout && !p.in_union && p.type->isScalarType() &&
            !p.type.isVolatileQualified();
   };
   const std::string as_bytes = "(const void *)&(";
@@ -517,8 +521,20 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
   if (!exits && optional && v.kind == Value::Tensors && !operand) // such as a bias
     if (auto side = choose(text, true)) return side;
-  add_condition(text);
+  if (!exits && v.kind == Value::Tensors) present.push_back({asked->lvalue(), text});
+  else add_condition(text);
   return true;
+}
+
+// Of tensors that are taken to be there: the guards of those that are operands tell when one is
+// not, and count it; for others it is a condition, and where other texts ask the tensor.
+void Evaluator::settle_presence() {
+  for (const auto &each : present) {
+    auto mentions = [&](StringRef other) { return other.contains(each.first); };
+    if (!inputs.count(each.first) || llvm::any_of(conditions, mentions) ||
+        llvm::any_of(discovered.scalars, [&](const auto &s) { return mentions(s.text); }))
+      add_condition(each.second);
+  }
 }
 
 // Likewise of a pointer to an object, where ?: asks, or a branch in a function that is called: each

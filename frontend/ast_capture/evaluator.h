@@ -190,6 +190,7 @@ private:
   std::optional<tc_type> type_of(const TypeFact &fact);
   std::optional<bool> pointer_truth(const Value &v);
   std::optional<bool> pointer_side(const Value &v);
+  void settle_presence();
 
   // expressions.cpp
   Value evaluate(const clang::Expr *e);
@@ -378,6 +379,7 @@ private:
 
   // gradients.cpp
   Value do_tc_detach(const clang::CallExpr *e);
+  Value do_tc_requires_grad_(const clang::CallExpr *e);
   Value do_tc_grad(const clang::CallExpr *e);
   Value do_tc_vjp(const clang::CallExpr *e);
   Value do_tc_grad_with(const clang::CallExpr *e);
@@ -547,6 +549,7 @@ private:
     bool keeps = false;
   };
   std::vector<std::string> conditions;
+  std::vector<std::pair<std::string, std::string>> present; // operands and what asks for them
   std::map<std::string, llvm::APSInt> known_numbers; // by their text: what conditions tell
   std::vector<Effect> effects;
   std::vector<tc_ref> results;
@@ -568,7 +571,8 @@ private:
   std::map<uint32_t, tc_ref> overwritten;
   std::vector<std::pair<tc_ref, unsigned>> written_values; // contents of storages behind writes
   std::vector<std::pair<tc_ref, clang::SourceLocation>> inner_wrt; // other such values
-  std::vector<tc_ref> own_leaf; // what tc_value_and_grad made leaves of
+  std::vector<tc_ref> own_leaf; // leaves that tc_value_and_grad and tc_requires_grad_ made
+  std::vector<std::pair<tc_ref, clang::SourceLocation>> made_leaves; // of what the second made them
   std::set<uint32_t> spent;     // nodes whose part of the tape was freed
   std::set<size_t> numbers;     // results that are only read, as numbers
   std::map<uint32_t, std::string> number_text_of; // of nodes that bound_text reads: their text

@@ -524,9 +524,12 @@ Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const
   auto number = [&](int64_t n) {
     return Value::of(integer_constant(llvm::APSInt::get(n), e->getType()));
   };
-  if (e->isEqualityOp() && (a.kind == Value::Null || b.kind == Value::Null))
+  if (e->isEqualityOp() && (a.kind == Value::Null || b.kind == Value::Null)) {
     if (auto known = pointer_truth(a.kind == Value::Null ? b : a))
       return number(*known == (e->getOpcode() == BO_NE));
+    fail(e->getExprLoc(), "whether this pointer is NULL is not known at build time");
+    return {};
+  }
   if (a.kind == Value::Pointer && b.kind == Value::Pointer)
     if (auto difference = pointer_difference(a.place, b.place)) {
       if (e->getOpcode() == BO_Sub) return number(*difference);

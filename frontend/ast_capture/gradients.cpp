@@ -65,6 +65,46 @@ Value Evaluator::do_tc_detach(const CallExpr *e) {
   return result(build(OP_DETACH, {x->ref}, {}, nullptr, e), OP_DETACH, &*x);
 }
 
+// Is it the result of a call, perhaps behind the place that a macro of it notes?
+static bool is_call(const Expr *e) {
+  e = e->IgnoreParenImpCasts();
+  const auto *comma = llvm::dyn_cast<BinaryOperator>(e);
+  return comma && comma->getOpcode() == BO_Comma ? is_call(comma->getRHS())
+                                                 : llvm::isa<CallExpr>(e);
+}
+
+// A tensor that the statements made becomes a leaf: a view of what it was, as for
+// tc_value_and_grad, which the body does not track yet (settle_gradients).  Where the argument is a
+// call nobody else knows the tensor; else it is changed for all that do, so that there may be no
+// views of it, which the body would not track.
+Value Evaluator::do_tc_requires_grad_(const CallExpr *e) {
+  const SourceLocation loc = e->getExprLoc();
+  const Expr *arg = argument(e, 0);
+  Value target = evaluate(arg);
+  auto on = failed ? std::nullopt : constant_argument(e, 1, "'on'");
+  auto x = on ? as_tensor(target, arg) : std::nullopt;
+  if (!x) return {};
+  const Storage &storage = storages[x->storage];
+  const bool fresh = is_call(arg);
+  const auto dtype = static_cast<tc_dtype>(tc_graph_type(graph, x->ref)->dtype);
+  if (!*on || (x->whole && storage.source.at_entry) || !tc_dtype_is_float(dtype) ||
+      (!fresh && (!x->whole || storage.viewed))) {
+    fail(loc, "'tc_requires_grad_' works on finished tensors; call it outside of the function");
+    return {};
+  }
+  ops++;
+  const int outside = std::exchange(untracked, 0);
+  const tc_ref leaf = build(OP_DETACH, {x->ref}, {}, nullptr, e);
+  const Value made = fresh ? result(leaf, OP_DETACH, &*x) : target;
+  untracked = outside;
+  if (failed) return {};
+  if (!fresh) overwrite(*x, leaf, loc);
+  storages[x->storage].leaf = true;
+  own_leaf.push_back(leaf);
+  made_leaves.push_back({x->ref, loc});
+  return made;
+}
+
 // ---- the calls ----------------------------------------------------------------------------------
 
 // Positions of arguments; -1: the function has none.
@@ -308,6 +348,13 @@ bool Evaluator::settle_gradients(SourceLocation loc) {
     if (!tracked[ref.id])
       fail(at, "the gradient of a value that is computed from none of the operands that gradients "
                "are taken with respect to");
+  for (const auto &[ref, at] : made_leaves)
+    if (tracked[ref.id])
+      fail(at, "what 'tc_requires_grad_' is called for is tracked already: it is computed from what "
+               "gradients are taken with respect to");
+  for (unsigned i = 0; i < storages.size(); i++)
+    if (storages[i].leaf && exported.count(i))
+      fail(loc, "a leaf that 'tc_requires_grad_' made is handed on; hand on tc_detach of it");
   std::vector<tc_ref> gone;
   for (uint32_t id : spent) gone.push_back({id});
   const std::vector<bool> freed = moving_with(graph, gone);
@@ -324,7 +371,7 @@ bool Evaluator::settle_gradients(SourceLocation loc) {
   return !failed;
 }
 
-// By id: what a tape leads to from what leaves the statements.
+// By id: what a tape leads to from what leaves the statements, up to where it was freed.
 std::vector<bool> Evaluator::recorded() {
   std::vector<bool> leads(tc_graph_count(graph) + 1);
   for (size_t i = 0; i < results.size(); i++)
@@ -336,15 +383,16 @@ std::vector<bool> Evaluator::recorded() {
     for (int i = 0; i < n->nin; i++) leads[n->in[i].id] = true;
     effect = n->in[1];
   }
-  mark_back(graph, leads, [&](uint32_t id, int i) { return tc_autodiff_passes(graph, {id}, i); });
+  mark_back(graph, leads, [&](uint32_t id, int i) {
+    return !spent.count(id) && tc_autodiff_passes(graph, {id}, i);
+  });
   return leads;
 }
 
 // Marks the operands that are constants to a tape: leaves among them, which an optimiser writes,
-// are no reason for the body to run.  Where the statements take gradients, any that is tracked may
-// lead to them.
+// are no reason for the body to run.  Where the statements take gradients with respect to operands,
+// the tape behind another one may lead to these: guards ask that it is a leaf, and not one of them.
 void Evaluator::mark_detached() {
-  if (!leaf_inputs.empty() || !inner_wrt.empty() || !own_leaf.empty()) return;
   const std::vector<bool> leads = recorded();
   std::set<int> tracked;
   for (const Storage &storage : storages)
@@ -352,7 +400,8 @@ void Evaluator::mark_detached() {
   for (const auto &[value, storage] : written_values) // read again, it is the operand
     if (leads[value.id]) tracked.insert(storages[storage].input);
   for (size_t i = 0; i < input_refs.size(); i++)
-    if (!leads[input_refs[i].id] && !tracked.count(static_cast<int>(i)))
+    if (!leads[input_refs[i].id] && !tracked.count(static_cast<int>(i)) &&
+        !leaf_inputs.count(static_cast<int>(i)))
       tc_graph_set_detached(graph, static_cast<uint32_t>(i));
 }
 

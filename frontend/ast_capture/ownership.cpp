@@ -509,12 +509,24 @@ void Reader::statement(const Stmt *s) {
                                s->getStmtClassName() + ")");
 }
 
+static bool constructs(const Stmt *s) {
+  return s && (isa<CXXConstructExpr>(s) || llvm::any_of(s->children(), constructs));
+}
+
+// Behind statements that make nothing, such as checks, TC_FUNCTION_SCOPE is as good as at the head.
+static bool begins_scope(const CompoundStmt *body) {
+  for (const Stmt *each : body->body())
+    if (opens_rest(each)) return true;
+    else if (calls(each) || constructs(each)) return false;
+  return false;
+}
+
 void Reader::run() {
   const auto *body = dyn_cast_or_null<CompoundStmt>(function->getBody());
   if (!body || function->hasAttr<NakedAttr>() || isa<CXXConstructorDecl>(function) ||
       isa<CXXDestructorDecl>(function) || function->isTemplated() || function->isConstexpr())
     return refuse("internal: no function of the usual form");
-  out.own = !body->body_empty() && opens_rest(body->body_front());
+  out.own = begins_scope(body);
   out.escapes = escapes_of_locals(owners, function);
   block(body, Looked);
   if (stored_inside && kept_inside)

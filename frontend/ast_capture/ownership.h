@@ -41,7 +41,7 @@ enum class Escape {
 struct Ownership {
   std::string obstacle; // why the body can have no scope of its own; "": it can
   bool makes = false;   // there is something to free
-  bool own = false;     // it begins with TC_FUNCTION_SCOPE
+  bool own = false;     // it begins with TC_FUNCTION_SCOPE, or does behind what makes nothing
   bool contained =
       false; // what is made in there can leave as the result only, and no argument is kept
   bool gives =

@@ -97,7 +97,7 @@ bool Segmenter::make(const List &list, size_t at, size_t end, Outcome &out, Obst
             (s.exit == Segment::Return || function->getReturnType()->isVoidType()) &&
             isa<CompoundStmt>(function->getBody());
   if (s.whole) s.exit = Segment::Return;
-  if (opens_rest(items[at].s) && s.exit == Segment::Next) return false;
+  if ((opens_rest(items[at].s) || attempt.rest < end) && s.exit == Segment::Next) return false;
   for (size_t i = at; i < end && s.exit == Segment::Next; i++)
     if (!split(items[i].s, s, why)) return false;
   s.choices = text_of(attempt.choices);
@@ -134,7 +134,7 @@ Segmenter::Outcome Segmenter::follow(const List &list, size_t at, const Attempt 
   Obstacle why;
   bool nothing = false;
   for (size_t end = found.end, tries = 0; found.ops && end > at && !nothing;
-       end = fewer(at, end, tries++)) {
+       end = end == found.end && found.rest < end ? found.rest : fewer(at, end, tries++)) {
     if (!make(list, at, end, out, why, nothing)) continue;
     refused = 0;
     out.ended = end < found.end ? why : found.stopped ? found.obstacle : Obstacle();

@@ -534,6 +534,7 @@ bool Evaluator::finish(Flow flow, const Stmt *first, const Stmt *last, Segment &
   result.results = static_cast<unsigned>(results.size());
   result.ops = ops;
   result.autocasts = autocasts;
+  settle_presence();
   result.conditions = conditions;
   for (const Place &place : discovered.inputs)
     result.inputs.push_back({place.lvalue(), place.layout});

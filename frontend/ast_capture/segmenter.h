@@ -42,6 +42,7 @@ private:
     bool stopped = false; // by the obstacle
     bool nothing = false;
     Facts after;
+    size_t rest = SIZE_MAX; // where TC_FUNCTION_SCOPE stands among the statements, not at the first
     std::vector<Choice> choices; // sides of branches that were taken
     std::unique_ptr<Segment> segment;
   };
@@ -72,6 +73,7 @@ private:
   bool enters(const std::vector<Item> &items, size_t from, size_t to) const;
   Attempt evaluate(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
                    bool collecting, bool finish);
+  bool leaves_rest(const std::vector<Item> &items, size_t from, const Attempt &attempt) const;
   Attempt collect(const std::vector<Item> &items, size_t from, size_t to, Discovered &discovered,
                   bool finish);
   void report(const Obstacle &o);

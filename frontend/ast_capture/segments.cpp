@@ -49,7 +49,8 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   size_t useful = from;
   int useful_ops = 0;
   for (size_t i = from; fine && i < to && attempt.flow == Evaluator::Flow::Next; i++) {
-    if (i > from && (enters(items, from, i) || opens_rest(items[i].s))) break;
+    if (i > from && enters(items, from, i)) break;
+    if (i > from && opens_rest(items[i].s)) attempt.rest = std::min(attempt.rest, i);
     int before = evaluator.ops, effects = evaluator.effects_count();
     Evaluator::Flow flow = evaluator.execute(items[i].s);
     if (evaluator.stopped()) break;
@@ -78,6 +79,14 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   return attempt;
 }
 
+// No jump leads over TC_FUNCTION_SCOPE: what it begins goes on up to where control leaves, and so do
+// the statements that it is one of.
+bool Segmenter::leaves_rest(const std::vector<Item> &items, size_t from,
+                            const Attempt &attempt) const {
+  const bool whole = attempt.end == items.size() && !from && !nesting;
+  return attempt.rest < attempt.end && attempt.flow != Evaluator::Flow::Return && !whole;
+}
+
 // Inputs are found on the way, and have to stand in front of the graph: again until all are known.
 Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t from, size_t to,
                                       Discovered &discovered, bool finish) {
@@ -85,7 +94,11 @@ Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t fro
     discovered.scalars.clear();
     discovered.hidden.clear();
     Attempt attempt = evaluate(items, from, to, discovered, true, finish);
-    if (attempt.end != SIZE_MAX) return attempt;
+    if (attempt.end != SIZE_MAX && !leaves_rest(items, from, attempt)) return attempt;
+    if (attempt.end != SIZE_MAX) {
+      discovered = {};
+      return collect(items, from, attempt.rest, discovered, finish);
+    }
     // Inputs in the order of the parameters, then as they were found.
     auto rank = [](const Place &p) {
       const auto *parameter = llvm::dyn_cast_or_null<ParmVarDecl>(p.declared);

@@ -29,6 +29,7 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_error_code", &Evaluator::do_no_error_number},
       {"tc_error_count", &Evaluator::do_no_error_number},
       {"tc_detach", &Evaluator::do_tc_detach},
+      {"tc_requires_grad_", &Evaluator::do_tc_requires_grad_},
       {"tc_grad", &Evaluator::do_tc_grad},
       {"tc_vjp", &Evaluator::do_tc_vjp},
       {"tc_grad_with", &Evaluator::do_tc_grad_with},

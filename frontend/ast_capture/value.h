@@ -98,6 +98,8 @@ struct Storage {
   bool freed = false;
   bool tracked_write = false; // outside of TC_NO_GRAD
   bool reshaped = false;      // by what may copy, as its strides tell
+  bool viewed = false;        // there is a view of it
+  bool leaf = false;          // by tc_requires_grad_
   int depth = 0;              // TC_SCOPEs open around its making
 };
 

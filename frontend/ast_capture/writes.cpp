@@ -16,6 +16,10 @@ using namespace clang;
 // The views that lead from the contents `base` to `ref`, of those that the storage has now.
 tc_ref Evaluator::view_again(tc_ref ref, tc_ref base, const Storage &storage, SourceLocation loc) {
   if (ref.id == base.id || failed) return storage.current;
+  if (storage.leaf) {
+    fail(loc, "what 'tc_requires_grad_' made a leaf is read behind a write to its memory");
+    return {0};
+  }
   const tc_node *n = tc_graph_node(graph, ref);
   if (!n || tc_op_get(n->op)->cls != TC_CLASS_VIEW ||
       (tc_op_get(n->op)->may_copy && copies(ref, base))) {
@@ -311,6 +315,9 @@ Value Evaluator::written(const Tensor &x, tc_ref value, const tc_type &type, con
   value = spread(value, type, e);
   if (untracked) value = detached(value, e->getExprLoc());
   else storages[x.storage].tracked_write = true;
+  const Storage &storage = storages[x.storage];
+  if (storage.leaf && !(untracked && storage.source.at_entry))
+    fail(e->getExprLoc(), "what 'tc_requires_grad_' made a leaf is written");
   if (!failed) check_leaf_write(storages[x.storage], e->getExprLoc(), e);
   if (!failed) overwrite(x, value, e->getExprLoc());
   return failed ? Value() : target;

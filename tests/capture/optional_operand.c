@@ -1,4 +1,5 @@
-// A tensor that may be missing: a segment with it and one without; of several, all are taken to be there.
+// A tensor that may be missing: a segment with it and one without; of several, all are taken to be there, and a call
+// with one missing is a fallback.
 // RUN: %capture > %t.txt && %check < %t.txt
 #include "capture.h"
 
@@ -68,3 +69,4 @@ int main(void) {
 // CHECK-DAG: remark: 'list' compiled for !((l) != 0): 3 ops in 1 kernel [
 // CHECK-DAG: one [!((l->b) != 0)] {{.*}} 1 0 0 
 // CHECK-DAG: top [!((b) != 0) && !masked] {{.*}} 1 0 0 
+// CHECK-DAG: two {{.*}} 1 0 1 NULL operand 1

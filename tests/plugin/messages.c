@@ -100,6 +100,8 @@ TC_COMPILE tc_tensor *cleaned(X) { __attribute__((cleanup(done))) double a = 2; 
 // CHECK-DAG: messages.c:[[#@LINE-1]]:74: remark: graph break in 'cleaned': 'a' is cleaned up by a function
 TC_COMPILE tc_tensor *compares(X, const double *a, const double *b) { return a < b ? tc_exp(x) : tc_neg(x); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:80: remark: 'compares' not compiled: pointers are compared, and that they lead into one array is not known at build time; use an index
+TC_COMPILE tc_tensor *asks_there(X, const double *a) { return tc_add_s(x, a != NULL); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:77: remark: 'asks_there' not compiled: whether this pointer is NULL is not known at build time
 TC_COMPILE tc_tensor *chooses(X, const tc_tensor *y TC_SHAPE("f32[N]")) { return tc_exp(tc_item(tc_sum(x, TC_ALL, false)) > 0 ? x : y); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:89: remark: 'chooses' not compiled: the choice depends on a value that is not known at build time; compute both sides and use tc_where, or choose outside of the function
 TC_COMPILE tc_tensor *complex_number(X) { _Complex double c = 1; return tc_add_s(x, __real__ c); }

@@ -337,6 +337,14 @@ static void other_leaf(const fuzz_case *c, int i, int k, unsigned v, int sample,
   tc_set_grad_enabled(false);
 }
 
+/* Operand i is what an operation made of a leaf. */
+static void tracked_result(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
+  (void)c, (void)k, (void)v, (void)sample;
+  tc_set_grad_enabled(true);
+  x[i] = tc_mul_s(tc_requires_grad_(x[i], true), 1);
+  tc_set_grad_enabled(false);
+}
+
 static void no_leaf(const fuzz_case *c, int i, int k, unsigned v, int sample, tc_tensor **x) {
   (void)c, (void)k, (void)v, (void)sample;
   x[i] = tc_detach(x[i]);
@@ -424,9 +432,11 @@ static void other_tapes(const fuzz_case *c) {
   for (int i = 0; i < c->n; i++) any |= c->in[i].wrt;
   for (int i = 0; i < c->n && any; i++) {
     if (!fuzz_floating(c->in[i].dtype)) continue;
-    /* Leaves are not written. */
+    /* Leaves are not written; those that no gradient is taken with respect to may be constants. */
     if (c->in[i].wrt || !c->in[i].written)
-      TC_SCOPE foreign(c, "another kind of leaf", other_leaf, i, 0, refused);
+      TC_SCOPE foreign(c, "another kind of leaf", other_leaf, i, 0, c->in[i].wrt ? refused : EITHER);
+    if (!c->in[i].wrt && !c->in[i].written)
+      TC_SCOPE foreign(c, "a result of a leaf", tracked_result, i, 0, refused);
     if (c->in[i].wrt) TC_SCOPE foreign(c, "no leaf", no_leaf, i, 0, refused);
   }
   unrecorded = any;
