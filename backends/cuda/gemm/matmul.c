@@ -227,10 +227,14 @@ static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o,
 }
 
 static const tc_cuda_template *template_of(const tc_cuda_product *x) {
+  const bool same = x->mm->operand == x->mm->acc;
   switch (x->plan->template) {
   case TC_CUDA_CHAIN: return &tc_cuda_chain;
   case TC_CUDA_MMA: return &tc_cuda_mma;
-  default: return tc_mm_is_chain(x->mm) ? &tc_cuda_chain_simt : &tc_cuda_simt;
+  default:
+    return !tc_mm_is_chain(x->mm) ? &tc_cuda_simt
+           : same                 ? &tc_cuda_chain_fma
+                                  : &tc_cuda_chain_simt;
   }
 }
 
