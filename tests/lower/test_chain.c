@@ -18,6 +18,17 @@
   "%17 = matmul %16 %2\n%18 = permute %16 axes=[0,1,3,2]\n%19 = matmul %18 %1\n"
 #define TRAINED TRAINED_OF("8")
 #define TRAINED_ALIKE TRAINED_OF("16") /* keys as wide as values */
+/* the same, of keys that are fewer than 3 places from the query's */
+#define WINDOW                                                                                                         \
+  HEADS_OF("16")                                                                                                       \
+  "%4 = param @[B,H,T,16] \"g\"\n%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = const weak i64 0\n"        \
+  "%8 = const weak i64 1\n%9 = arange %7 %8 n=T dtype=i64\n%10 = unsqueeze %9 axis=1\n"                          \
+  "%11 = arange %7 %8 n=S dtype=i64\n%12 = const weak i64 3\n%13 = sub %10 %12\n%14 = add %10 %12\n"                \
+  "%15 = lt %13 %11\n%16 = lt %11 %14\n%17 = logical_and %15 %16\n%18 = const weak f64 -INFINITY\n"                  \
+  "%19 = where %17 %6 %18\n%20 = softmax %19 axis=3\n%21 = matmul %20 %3\n%22 = permute %3 axes=[0,1,3,2]\n"             \
+  "%23 = matmul %4 %22\n%24 = permute %20 axes=[0,1,3,2]\n%25 = matmul %24 %4\n%26 = mul %20 %23\n"                     \
+  "%27 = sum %26 axes=[3] keep=1\n%28 = sub %23 %27\n%29 = mul %20 %28\n%30 = const weak f64 0\n"                     \
+  "%31 = where %17 %29 %30\n%32 = matmul %31 %2\n%33 = permute %31 axes=[0,1,3,2]\n%34 = matmul %33 %1\n"
 /* six heads of queries, two of keys */
 #define SHARED_KEYS                                                                                                    \
   "%1 = param @[B,6,T,16] \"q\"\n%2 = param @[B,2,S,16] \"k\"\n%3 = param @[B,2,S,8] \"v\"\n%4 = param @[B,6,T,8] \"g\"\n" \
@@ -66,6 +77,7 @@ static const form forms[] = {
     {"the same, of all gradients in one array", TRAINED_ALIKE "%20 = concat %17 %19 %12 axis=2\nret %8 %20\n", 5, 5, 4},
     {"in training, something reads the gradient of values in between",
      TRAINED_ALIKE "%20 = mul %19 %12\nret %8 %17 %20\n", 5, 5, 0},
+    {"in training, with a window on both sides: no array has the mask", WINDOW "ret %21 %25 %32 %34\n", 5, 5, 4},
     {"in training, heads that share keys: sums over them are kernels of their own", SHARED_KEYS "ret %14 %23 %27 %29\n", 7, 7, 0},
     {"in training, of queries alone", TRAINED "ret %8 %17\n", 3, 3, 0},
     {"in training, weights are a result", TRAINED "ret %8 %12 %17 %19 %7\n", 8, 8, 0},
