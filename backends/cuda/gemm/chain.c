@@ -146,7 +146,7 @@ static void put_sums(tc_cuda_product *x, const tc_cuda_chain_layout *l, const ch
                 t, t, shared, outers, TC_CUDA_CHAIN_PAD);
   if (tc_cuda_chain_rows(x)) {
     tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) {", l->rows);
-    tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < %d; s *= 2) total[h] += tc_shuffle(0xffffffffu, total[h], s);", l->threads);
+    tc_print_line(&x->s, "  TC_UNROLL for (int s = %d; s < %d; s *= 2) total[h] += tc_shuffle(0xffffffffu, total[h], s);", l->apart, l->threads * l->apart);
     if (l->first) tc_print_line(&x->s, "  if (%s)", l->first);
     tc_print_line(&x->s, "  %stops[%s] = most[h].l[0], totals[%s] = total[h];",
                   l->first ? "  " : "", l->place, l->place);

@@ -38,7 +38,7 @@ typedef struct tc_cuda_chain_layout {
   const char *scores, *key, *row;
   /* how many sums; of sum i: its column, and the h of its row */
   const char *sums, *column, *row_of_sum;
-  int threads;                            /* neighbours that have the same rows */
+  int threads, apart; /* so many have the same rows, whose numbers are so far apart */
   /* which of all that have the same rows store what is reduced; NULL: all do */
   const char *first;
   bool columns;                           /* values of keys are in shared memory */

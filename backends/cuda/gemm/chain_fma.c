@@ -15,7 +15,7 @@
 #include "backends/cuda/gemm/chain.h"
 
 enum { REGISTERS = 65536, MOST_SHARED = 227 * 1024, LEAST_SHARED = 99 * 1024 };
-enum { MOST_REGISTERS = 216, OWN_REGISTERS = 40 }; /* of a thread; which are for addresses */
+enum { MOST_REGISTERS = 224, OWN_REGISTERS = 40 }; /* of a thread; which are for addresses */
 enum { LANES = 8, GROUPS = 4 };                    /* of a warp: threads along keys, and along rows */
 
 /* ---- shapes of blocks ------------------------------------------------------------------------ */
@@ -65,14 +65,18 @@ static int blocks_of(const tc_cuda_product *x, const shape *s, int shared) {
   return blocks > 0 ? blocks : shared_of(x, s) <= shared;
 }
 
-/* What a multiplication costs: its own time, that of accesses to shared memory, which all four parts
- * of a multiprocessor share, and, where warps are few, that of waiting. */
+/* What a multiplication costs: its own time or that of accesses to shared memory, of which all four
+ * parts of a multiprocessor share two rounds for each, whatever is longer; some of the other, and of
+ * what else there is to do; and, where warps are few, of waiting.  (H100, D = 64 and 128: within a
+ * tenth of what shapes took.) */
 static double cost_of(const tc_cuda_product *x, const shape *s, int shared) {
+  enum { ROUNDS = 4 * 2 };
   const double v = access_of(x), rows = s->rows, cols = s->cols, columns = (double)s->n / LANES;
   const double inner = (double)s->d + s->e, outer = (double)s->n * tc_cuda_chain_outers(x);
   const double loads = inner * (rows + cols) / (rows * cols) + outer * (rows + columns) / (rows * columns);
-  const double warps = blocks_of(x, s, shared) * s->warps;
-  return (1 + 4 * loads / ((inner + outer) * v)) * (1 + 2 / warps);
+  const double warps = blocks_of(x, s, shared) * s->warps, access = ROUNDS * loads / ((inner + outer) * v);
+  const double most = access > 1 ? access : 1, least = access > 1 ? 1 : access;
+  return (most + 0.5 * least + 0.2) * (1 + 2.5 / warps);
 }
 
 /* The best shape of at most so many rows where a multiprocessor has so much shared memory; false:
@@ -118,7 +122,7 @@ static bool widths_of(const tc_cuda_product *x, int i, shape *s) {
   return true;
 }
 
-enum { FUNCTIONS = 8 };
+enum { FUNCTIONS = 12 }; /* of three widths: of two sides and one more */
 
 /* A function: its shape, and the largest of the widths known at run time only that it suits. */
 typedef struct function {
@@ -126,25 +130,29 @@ typedef struct function {
   int width;
 } function;
 
-/* Of each widths one for each of the schedule's sides, as the most rows, from the narrowest on; that
- * of fewest rows is one that all devices have shared memory for, if there is any.  How many. */
+static bool add_function(const tc_cuda_product *x, int side, int shared, const function *of,
+                         function *to) {
+  *to = *of;
+  return best_of(x, side, shared, &to->s);
+}
+
+/* Of each widths one for each of the schedule's sides, as the most rows, from the narrowest on, and one
+ * that all devices have shared memory for, if there is any.  How many. */
 static int functions_of(const tc_cuda_product *x, function *to) {
   const tc_schedule_list *sides = &x->plan->sides;
-  shape w;
+  function of;
   int n = 0;
-  for (int i = 0; widths_of(x, i, &w); ++i) {
+  for (int i = 0; widths_of(x, i, &of.s); ++i) {
     const int first = n;
-    for (uint32_t j = 0; j < sides->n && n < FUNCTIONS; ++j) {
-      const int side = (int)sides->at[j];
-      shape s = w;
-      if (!(j + 1 == sides->n && best_of(x, side, LEAST_SHARED, &s)) &&
-          !best_of(x, side, MOST_SHARED, &s))
-        continue;
-      if (n > first && rows_of(&s) == rows_of(&to[n - 1].s) &&
-          shared_of(x, &s) >= shared_of(x, &to[n - 1].s))
-        continue;
-      to[n++] = (function){s, tc_cuda_chain_class(x->p, x->mm, i)};
+    int side = 0;
+    of.width = tc_cuda_chain_class(x->p, x->mm, i);
+    for (uint32_t j = 0; j < sides->n; ++j) {
+      side = (int)sides->at[j];
+      if (n > first && rows_of(&to[n - 1].s) <= side) continue;
+      n += add_function(x, side, MOST_SHARED, &of, &to[n]);
     }
+    if (n > first && shared_of(x, &to[n - 1].s) > LEAST_SHARED)
+      n += add_function(x, side, LEAST_SHARED, &of, &to[n]);
   }
   return n;
 }
@@ -222,6 +230,7 @@ static const tc_cuda_chain_layout layout = {
     .column = "tc_fma_column<number>(x, i % (N / 8))",
     .row_of_sum = "i / (N / 8)",
     .threads = LANES,
+    .apart = 2,
     .first = "x == 0",
     .columns = true,
 };
@@ -262,7 +271,8 @@ static void put_sizes(tc_cuda_product *x) {
   tc_print_line(&x->s, "constexpr int V = 16 / (int)sizeof(number), M = THREADS / 8 * ROWS, KEYS = 8 * COLS, SLOTS = %d;", slots_of(x));
   tc_print_line(&x->s, "constexpr int D_WIDE = D + V, N_WIDE = N + V, LONG = KEYS + %d;", A_PAD);
   if (second) tc_print_line(&x->s, "constexpr int E_WIDE = E + V;");
-  tc_print_line(&x->s, "const int x = (int)threadIdx.x %% 8, y = (int)threadIdx.x %% 32 / 8, warp = (int)threadIdx.x / 32, own = warp * (4 * ROWS) + y;");
+  tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
+  tc_print_line(&x->s, "const int x = lane / 2 %% 8, y = lane %% 2 + lane / 16 * 2, own = warp * (4 * ROWS) + y;");
   tc_cuda_chain_put_ends(x);
   put_deep(x, "d_deep", "d_end");
   if (second) put_deep(x, "e_deep", "e_end");
@@ -311,7 +321,8 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   function f[FUNCTIONS];
   if (!functions_of(x, f)) return;
   put_sizes(x);
-  tc_cuda_open_tiles(x, "M", "N");
+  if (keys.has_first != keys.has_end) tc_cuda_open_tiles_of_all(x, "M", "N");
+  else tc_cuda_open_tiles(x, "M", "N");
   tc_cuda_chain_put_first(x, &keys);
   tc_cuda_put_batches(x);
   tc_cuda_chain_put_keys(x, &keys);

@@ -85,6 +85,7 @@ static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .column = "part0 + i / 4 * 8 + lane % 4 * 2 + i % 2",
                                             .row_of_sum = "i / 2 % 2",
                                             .threads = 4,
+                                            .apart = 1,
                                             .first = "part0 == 0",
                                             .columns = true};
 

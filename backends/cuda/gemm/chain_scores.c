@@ -221,7 +221,7 @@ static void put_first(const scores *s) {
   tc_print_line(&x->s, "next[h] = tc_%s_%s(next[h], x);", op, t);
   close_scores(s, outer);
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h)", rows);
-  tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < %d; s *= 2)", s->l->threads);
+  tc_print_line(&x->s, "  TC_UNROLL for (int s = %d; s < %d; s *= 2)", s->l->apart, s->l->threads * s->l->apart);
   tc_print_line(&x->s, "    next[h] = tc_%s_%s(next[h], tc_set_%s(tc_shuffle(0xffffffffu, next[h].l[0], s)));", op, t, t);
   if (!s->factor.id) return;
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) next[h] = tc_%s_%s(most[h], tc_mul_%s(next[h], v%u));", rows, op, t, t,

@@ -81,6 +81,9 @@ const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums *
 /* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for
  * each point of the batch axes. */
 void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad);
+/* ... in an order that has the first tile of all batches first, then the second one of each: where
+ * those in front take longer, what takes least fills the machine at the end. */
+void tc_cuda_open_tiles_of_all(tc_cuda_product *x, const char *high, const char *broad);
 void tc_cuda_close_tiles(tc_cuda_product *x);
 /* A function: an instance of the template @NAME@_<of> with these arguments, `blocks` of a
  * multiprocessor. */

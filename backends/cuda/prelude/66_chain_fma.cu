@@ -28,7 +28,7 @@ template <class T> TC_FN int tc_fma_column(int x, int i) {
 template <int ROWS, int COLS, int WIDE, class T> TC_FN void tc_fma_inner(T (&sum)[ROWS * COLS], const T *a, const T *b, int deep) {
   constexpr int V = 16 / (int)sizeof(T);
   TC_UNROLL for (int i = 0; i < ROWS * COLS; ++i) sum[i] = 0;
-  TC_ROLLED for (int d = 0; d < deep; d += V) {
+  _Pragma("unroll 2") for (int d = 0; d < deep; d += V) {
     tc_vec<T, V> left[ROWS];
     TC_UNROLL for (int i = 0; i < ROWS; ++i) left[i] = tc_loaded<V>(a + i * 4 * WIDE + d);
     TC_UNROLL for (int j = 0; j < COLS; ++j) {
@@ -43,7 +43,7 @@ template <int ROWS, int COLS, int WIDE, class T> TC_FN void tc_fma_inner(T (&sum
 template <int ROWS, int COLUMNS, int LONG, int WIDE, class T>
 TC_FN void tc_fma_outer(T (&sum)[ROWS * COLUMNS], const T *a, const T *b, int deep) {
   constexpr int V = 16 / (int)sizeof(T);
-  TC_ROLLED for (int k = 0; k < deep; k += V) {
+  _Pragma("unroll 2") for (int k = 0; k < deep; k += V) {
     tc_vec<T, V> left[ROWS];
     TC_UNROLL for (int i = 0; i < ROWS; ++i) left[i] = tc_loaded<V>(a + i * 4 * LONG + k);
     TC_UNROLL for (int l = 0; l < V; ++l)
