@@ -122,7 +122,7 @@ static bool widths_of(const tc_cuda_product *x, int i, shape *s) {
   return true;
 }
 
-enum { FUNCTIONS = 12 }; /* of three widths: of two sides and one more */
+enum { FUNCTIONS = 12 }; /* of three widths: of three sides and one more */
 
 /* A function: its shape, and the largest of the widths known at run time only that it suits. */
 typedef struct function {
@@ -130,39 +130,43 @@ typedef struct function {
   int width;
 } function;
 
+/* Do all devices have shared memory for it? */
+static bool suits_all(const tc_cuda_product *x, const function *f) {
+  return shared_of(x, &f->s) <= LEAST_SHARED;
+}
+
 static bool add_function(const tc_cuda_product *x, int side, int shared, const function *of,
                          function *to) {
   *to = *of;
   return best_of(x, side, shared, &to->s);
 }
 
-/* Of each widths one for each of the schedule's sides, as the most rows, from the narrowest on, and one
- * that all devices have shared memory for, if there is any.  How many. */
+/* Of each widths one for each of the schedule's sides, as the most rows, from the narrowest on, and
+ * where neither of the first two is for all devices, one whose shared memory they have.  How many. */
 static int functions_of(const tc_cuda_product *x, function *to) {
   const tc_schedule_list *sides = &x->plan->sides;
   function of;
   int n = 0;
   for (int i = 0; widths_of(x, i, &of.s); ++i) {
     const int first = n;
-    int side = 0;
     of.width = tc_cuda_chain_class(x->p, x->mm, i);
-    for (uint32_t j = 0; j < sides->n; ++j) {
-      side = (int)sides->at[j];
-      if (n > first && rows_of(&to[n - 1].s) <= side) continue;
-      n += add_function(x, side, MOST_SHARED, &of, &to[n]);
+    for (uint32_t j = 0; j < sides->n && n + 1 < FUNCTIONS; ++j) {
+      const int side = (int)sides->at[j];
+      if (n == first || rows_of(&to[n - 1].s) > side)
+        n += add_function(x, side, MOST_SHARED, &of, &to[n]);
+      if (j == 1 && n > first && !suits_all(x, &to[n - 1]))
+        n += add_function(x, side, LEAST_SHARED, &of, &to[n]);
     }
-    if (n > first && shared_of(x, &to[n - 1].s) > LEAST_SHARED)
-      n += add_function(x, side, LEAST_SHARED, &of, &to[n]);
   }
   return n;
 }
 
 /* Which of them has the function of single elements: of those that all devices have shared memory
- * for the widest, or the last of the narrowest; -1: there are none. */
+ * for the first of the widest, or the first; -1: there are none. */
 static int single_of(const tc_cuda_product *x, const function *f, int n) {
   int at = n ? 0 : -1;
   for (int i = 1; i < n; ++i)
-    if (f[i].width == f[0].width || shared_of(x, &f[i].s) <= LEAST_SHARED) at = i;
+    if (suits_all(x, &f[i]) && (!suits_all(x, &f[at]) || f[i].width > f[at].width)) at = i;
   return at;
 }
 
@@ -170,7 +174,7 @@ static int single_of(const tc_cuda_product *x, const function *f, int n) {
 static bool needs_general(const tc_cuda_product *x) {
   function f[FUNCTIONS];
   const int n = functions_of(x, f);
-  return n == 0 || shared_of(x, &f[n - 1].s) > LEAST_SHARED || tc_cuda_chain_is_wider(x->p, x->mm);
+  return n == 0 || !suits_all(x, &f[n - 1]) || tc_cuda_chain_is_wider(x->p, x->mm);
 }
 
 /* ---- tiles on their way ---------------------------------------------------------------------- */
@@ -382,20 +386,27 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
 
 /* ---- the launcher ---------------------------------------------------------------------------- */
 
-static void put_row(const tc_cuda_product *x, const shape *s, int width, tc_buf *out) {
-  tc_putf(out, "      {%d, %d, %d, %d, %d, %d},\n", width, rows_of(s), s->n, threads_of(s),
-          shared_of(x, s), blocks_of(x, s, MOST_SHARED));
+/* Threads of few rows read as much from shared memory for fewer sums: those functions are for what
+ * leaves multiprocessors idle. */
+static int most_blocks(const tc_cuda_product *x, const shape *s) {
+  enum { FEW = 64 };
+  return rows_of(s) < FEW ? 1 : blocks_of(x, s, MOST_SHARED);
 }
 
-/* Functions of many rows are for as many blocks as multiprocessors hold at once, or more. */
+static void put_row(const tc_cuda_product *x, const shape *s, int width, tc_buf *out) {
+  tc_putf(out, "      {%d, %d, %d, %d, %d, %d},\n", width, rows_of(s), s->n, threads_of(s),
+          shared_of(x, s), most_blocks(x, s));
+}
+
+/* The function of fewest rows whose blocks are all at work at once, or that of most rows. */
 static void put_choice(int n, bool general, tc_buf *out) {
   tc_putf(out,
           "  enum { SINGLE = %d }; /* elements; in front of it are functions of 16-byte accesses */\n"
           "  const int64_t most = c->info->max_shared;\n"
           "  int at = vectorized ? 0 : SINGLE;\n"
           "  while (at < SINGLE && (width > of[at].width || of[at].shared > most)) ++at;\n"
-          "  if (at + 1 < SINGLE && of[at + 1].width == of[at].width && of[at + 1].shared <= most &&\n"
-          "      batches * tc_cuda_ceildiv(m, of[at].rows) < of[at].held * c->info->sms) ++at;\n",
+          "  while (at + 1 < SINGLE && of[at + 1].width == of[at].width && of[at + 1].shared <= most &&\n"
+          "         batches * tc_cuda_ceildiv(m, of[at + 1].rows) <= of[at + 1].most * c->info->sms) ++at;\n",
           n);
   if (general)
     tc_put(out, "  if (at == SINGLE && (width > of[at].width || of[at].shared > most)) at += 1 + !vectorized; /* any sizes */\n");
@@ -416,7 +427,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
   tc_put(out, "  static const struct {\n"
               "    int64_t width; /* at most */\n"
               "    int64_t rows, columns, threads, shared; /* of a block */\n"
-              "    int64_t held;  /* so many of those a multiprocessor holds */\n"
+              "    int64_t most;  /* blocks of a multiprocessor */\n"
               "  } of[] = {\n");
   for (int i = 0; i < n; ++i) put_row(x, &f[i].s, f[i].width, out);
   if (n) put_row(x, &f[single].s, f[single].width, out);

@@ -220,9 +220,13 @@ bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
   if (template == TC_CUDA_CHAIN) return side == 128 || side == 64;
   /* rows of a block of a chain, at most; where sums are wider than operands a thread has so many of
-   * its own beside scores of one inner product */
-  if (tc_mm_is_chain(mm))
-    return side == 64 || (side == 128 && (mm->operand == mm->acc || mm->inner.n == 1));
+   * its own beside scores of one inner product; few rows, as those that follow a cache of keys, are
+   * no gradients' */
+  if (tc_mm_is_chain(mm)) {
+    const bool same = mm->operand == mm->acc;
+    return side == 64 || (side == 128 && (same || mm->inner.n == 1)) ||
+           (side == 16 && same && mm->inner.rows.naction);
+  }
   if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
   return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
 }
