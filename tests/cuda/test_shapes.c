@@ -500,6 +500,7 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {single_attention, 70, 132},
                                {single_attention, 67, 35},
                                {trained_groups, 70, 67},
+                               {trained_groups, 200, 197}, /* of more blocks than are at work at once */
                                {trained_groups_short, 70, 72},
                                {loss_of_halves, 1, 49153},
                                {narrow_softmax, 1901, 0},
