@@ -143,21 +143,22 @@ static bool cover(const lo_chain *c, const tc_address *at, tc_dim stride, tc_dim
   return true;
 }
 
-/* Is it axis m of the chain, and batches that were split from it? */
-static bool is_rows(const lo_chain *c, const tc_address *a) {
-  const int m = c->mm.nbatch;
-  return tc_dim_is(a->coef[m], 1) && tc_dim_is(a->coef[m + 2], 0) && tc_dim_is(a->offset, 0);
+/* Is it an axis of the chain, m or k, and batches that stand beside it (heads that share keys), and
+ * not the other one? */
+static bool runs_along(const lo_chain *c, const tc_address *a, int axis) {
+  const int m = c->mm.nbatch, other = axis == m ? m + 2 : m;
+  return tc_dim_is(a->coef[axis], 1) && tc_dim_is(a->coef[other], 0) && tc_dim_is(a->offset, 0);
 }
 
 /* A product of rows and keys is the chain's next inner one; its d becomes an axis. */
 static bool take_inner(lo_chain *c, lo_made *made) {
   static const char *const deep[TC_MM_INNERS] = {"d", "l"};
   const tc_mm_loop *in = &made->k->mm;
-  const int i = c->mm.inner.n, k = c->mm.nbatch + 2;
+  const int i = c->mm.inner.n, m = c->mm.nbatch, k = m + 2;
   const tc_address *rows = &made->t.axis[in->nbatch], *columns = &made->t.axis[in->nbatch + 1];
-  const bool turned = lo_is_chain_axis(rows, k) && is_rows(c, columns);
+  const bool turned = runs_along(c, rows, k) && runs_along(c, columns, m);
   if (i == TC_MM_INNERS || in->operand != c->mm.operand) return false;
-  if (!turned && !(is_rows(c, rows) && lo_is_chain_axis(columns, k))) return false;
+  if (!turned && !(runs_along(c, rows, m) && runs_along(c, columns, k))) return false;
   c->mm.inner.n++;
   made->inner = i;
   c->mm.axis[tc_mm_deep(&c->mm, i)] = in->axis[in->nbatch + 2];

@@ -135,7 +135,7 @@ static bool allows(lo *L, tc_ref r, const lo_demand *d) {
 
 /* Is it right to compute n at every place that reads it? */
 static bool recompute(lo *L, tc_ref r) {
-  enum { CHEAP = 8, SAME_READS = 6 };
+  enum { CHEAP = 8, MASK = 24, SAME_READS = 6 };
   const lo_fact *f = &L->fact[r.id];
   const tc_node *n = lo_node(L, r);
   const lo_demand *first = L->place[r.id].demand;
@@ -147,8 +147,9 @@ static bool recompute(lo *L, tc_ref r) {
   }
   if (groups > 1 && L->nwrite && lo_class(n) == TC_CLASS_INDEX)
     return lo_no(L, "its indices are checked once, before an operand is written");
-  const bool scalar = tc_dim_is(f->numel, 1), cheap = scalar || (!f->costly && f->cone <= CHEAP);
-  /* masks: of indices alone */
+  /* masks, of indices alone, say which points need no computing at all, where they are not arrays */
+  const int most = n->type.dtype == TC_BOOL && !f->reads ? MASK : CHEAP;
+  const bool scalar = tc_dim_is(f->numel, 1), cheap = scalar || (!f->costly && f->cone <= most);
   if (whole <= 1 || (!f->reads && cheap) || lo_class(n) == TC_CLASS_VIEW) return true;
   lo_no(L, "it is read several times, and computing it again costs more than storing it");
   if (lo_class(n) == TC_CLASS_GEN || f->costly) return !f->costly;

@@ -45,7 +45,7 @@ uint4 tc_shared[14336]; // 224 KiB
 struct tc_pending {
   void *to;
   const void *from;
-  size_t bytes; // of 16, the others are zeros
+  size_t bytes, room; // of the latter, the others are zeros
   int group;
 };
 struct tc_fiber {
@@ -74,6 +74,7 @@ static void tc_meet(int kind) {
   tc_switch(&tc_fibers[tc_current].context, &tc_main);
 }
 static inline void __syncthreads() { tc_meet(1); }
+static inline void __syncwarp() { tc_meet(2); }
 
 template <class T, class F> static T tc_exchange(T v, F from) {
   tc_fiber &me = tc_fibers[tc_current];
@@ -269,7 +270,13 @@ static inline unsigned tc_two_f16(float low, float high) {
 static inline void tc_copy_async(void *to, const void *from, int count) {
   tc_fiber &me = tc_fibers[tc_current];
   if ((uintptr_t)to % 16 || (count && (uintptr_t)from % 16) || count < 0 || count > 8) abort();
-  me.copies.push_back({to, from, (size_t)count * 2, me.group});
+  me.copies.push_back({to, from, (size_t)count * 2, 16, me.group});
+}
+template <int LANES, class T> static inline void tc_copy_few(T *to, const T *from, int count) {
+  tc_fiber &me = tc_fibers[tc_current];
+  const size_t room = LANES * sizeof(T);
+  if ((uintptr_t)to % room || (count && (uintptr_t)from % room) || count < 0 || count > LANES) abort();
+  me.copies.push_back({to, from, (size_t)count * sizeof(T), room, me.group});
 }
 static inline void tc_copies_end() { ++tc_fibers[tc_current].group; }
 template <int LEFT> static inline void tc_copies_wait() {
@@ -277,7 +284,7 @@ template <int LEFT> static inline void tc_copies_wait() {
   size_t n = 0;
   for (; n < me.copies.size() && me.copies[n].group < me.group - LEFT; ++n) {
     const auto &copy = me.copies[n];
-    memset(copy.to, 0, 16);
+    memset(copy.to, 0, copy.room);
     if (copy.bytes) memcpy(copy.to, copy.from, copy.bytes);
   }
   me.copies.erase(me.copies.begin(), me.copies.begin() + (long)n);

@@ -96,10 +96,32 @@ static const char wide_attention[] = "%1 = param bf16[R,192] \"q\"\n%2 = param b
 static const char trained_attention[] = TRAINED("q", "bf16", "f32", "64"), trained_wide_attention[] = TRAINED("q", "bf16", "f32", "128"),
                   trained_broad_attention[] = TRAINED("q", "f16", "f32", "232"),
                   trained_three_panels[] = TRAINED("q", "bf16", "f32", "192");
-/* Of widths that the kernels learn at run time; and of more than registers hold, and of what tensor cores do not multiply: of
- * these there are chains where a target asks for them. */
+/* Of widths that the kernels learn at run time; and of what tensor cores do not multiply: of more than registers hold there are
+ * chains where a target asks for them. */
 static const char trained_any_attention[] = TRAINED("q", "bf16", "f32", "R"), trained_single_attention[] = TRAINED("query", "f32", "f32", "R"),
-                  trained_double_attention[] = TRAINED("query", "f64", "f64", "R"), trained_widest_attention[] = TRAINED("query", "f32", "f32", "300");
+                  trained_double_attention[] = TRAINED("query", "f64", "f64", "R"), trained_widest_attention[] = TRAINED("query", "f32", "f32", "300"),
+                  trained_single_64[] = TRAINED("query", "f32", "f32", "64"), trained_single_256[] = TRAINED("query", "f32", "f32", "256"),
+                  trained_single_18[] = TRAINED("query", "f32", "f32", "18"), trained_double_40[] = TRAINED("query", "f64", "f64", "40"),
+                  trained_double_128[] = TRAINED("query", "f64", "f64", "128");
+/* Operands that are computed while tiles are filled, that lie the other way round, and of widths of their own; a score of biases and
+ * of numbers of rows and of keys, and a mask; and the rows' logsumexp. */
+static const char single_attention[] =
+    "%1 = param f32[R,40] \"query\"\n%2 = param f32[40,C] \"k\"\n%3 = param bf16[C,72] \"v\"\n%4 = param f32[R,C] \"bias\"\n"
+    "%5 = param f32[C] \"w\"\n%6 = param i64[R] \"i\"\n%7 = cast %3 dtype=f32\n%8 = matmul %1 %2\n%9 = add %8 %4\n%10 = tanh %9\n"
+    "%11 = mul %10 %5\n%12 = const weak i64 0\n%13 = const weak i64 1\n%14 = arange %12 %13 n=C dtype=i64\n"
+    "%15 = unsqueeze %6 axis=1\n%16 = le %14 %15\n%17 = const weak f32 -INFINITY\n%18 = where %16 %11 %17\n%19 = softmax %18 axis=1\n"
+    "%20 = matmul %19 %7\n%21 = logsumexp %18 axes=[1] keep=0\nret %20 %21\n";
+/* Six heads of queries share two of keys. */
+#define GROUPS(t) \
+  "%1 = param " t "[6,R,32] \"query\"\n%2 = param " t "[2,C,32] \"k\"\n%3 = param " t "[2,C,32] \"v\"\n%4 = param " t "[6,R,32] \"g\"\n" \
+  "%5 = reshape %2 dims=[2,1,C,32]\n%6 = expand %5 dims=[2,3,C,32]\n%7 = reshape %6 dims=[6,C,32]\n%8 = reshape %3 dims=[2,1,C,32]\n" \
+  "%9 = expand %8 dims=[2,3,C,32]\n%10 = reshape %9 dims=[6,C,32]\n%11 = permute %7 axes=[0,2,1]\n%12 = matmul %1 %11\n"   \
+  "%13 = softmax %12 axis=2\n%14 = matmul %13 %10\n%15 = permute %10 axes=[0,2,1]\n%16 = matmul %4 %15\n"                 \
+  "%17 = permute %13 axes=[0,2,1]\n%18 = matmul %17 %4\n%19 = mul %13 %16\n%20 = sum %19 axes=[2] keep=1\n"             \
+  "%21 = sub %16 %20\n%22 = mul %13 %21\n%23 = matmul %22 %7\n%24 = permute %22 axes=[0,2,1]\n%25 = matmul %24 %1\n"     \
+  "%26 = reshape %18 dims=[2,3,C,32]\n%27 = sum %26 axes=[1] keep=0\n%28 = reshape %25 dims=[2,3,C,32]\n"                \
+  "%29 = sum %28 axes=[1] keep=0\nret %14 %23 %27 %29\n"
+static const char trained_groups[] = GROUPS("f32"), trained_groups_short[] = GROUPS("bf16");
 /* Scans that are cut into chunks: of rows and columns, between others, with positions, in f64 and of integers. */
 static const char cut_scans[] = "%1 = param f32[R,C] \"x\"\n%2 = cumsum %1 axis=0\n%3 = running_argmax %1 axis=1\n"
                                 "%4 = cast %1 dtype=f64\n%5 = cumsum %4 axis=1\nret %2 %3 %5\n";
@@ -482,6 +504,19 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {halves_anywhere, 9, 41},
                                {constant_anywhere, 7, 1},
                                {bytes_anywhere, 11, 48},
+                               {trained_single_64, 70, 131},
+                               {trained_single_64, 200, 200},
+                               {trained_single_64, 1, 65},
+                               {trained_single_64, 0, 3},
+                               {trained_single_256, 33, 70},
+                               {trained_single_18, 70, 140},
+                               {trained_double_40, 35, 70},
+                               {trained_double_128, 35, 41},
+                               {single_attention, 70, 132},
+                               {single_attention, 67, 35},
+                               {trained_groups, 70, 67},
+                               {trained_groups, 200, 197}, /* of more blocks than are at work at once */
+                               {trained_groups_short, 70, 72},
                                {loss_of_halves, 1, 49153},
                                {narrow_softmax, 1901, 0},
                                {narrow_softmax, 5, 0},
@@ -665,6 +700,26 @@ Test(shapes, windows_are_no_arrays) {
   cr_expect_eq(launches_of(pooled), 1);
   cr_expect_eq(launches_of(depthwise), 1);
   cr_expect_eq(launches_of(depthwise_halves), 1);
+}
+
+/* Attention, forward and backward: no array has the scores, or what is made of them, whatever the dtype. */
+Test(shapes, attention_has_no_scores) {
+  static const char *const texts[] = {trained_attention, trained_single_64, trained_single_256, trained_single_18,
+                                      trained_double_40, trained_double_128, trained_groups,    trained_groups_short};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    tc_graph *g = tc_graph_optimize(parse(texts[i]));
+    tc_program *p = tc_lower(g, &tc_cuda_target);
+    cr_assert_not_null(p);
+    const tc_dim rows = tc_dim_sym(tc_graph_dims(g), "R", 0, INT64_MAX, 1), keys = tc_dim_sym(tc_graph_dims(g), "C", 0, INT64_MAX, 1);
+    for (uint32_t k = 0; k < p->nbuffer; k++) {
+      const tc_type *t = &p->buffer[k].type;
+      bool has_rows = false, has_keys = false;
+      for (uint32_t r = 0; r < t->rank; r++) has_rows |= tc_dim_same(t->dim[r], rows), has_keys |= tc_dim_same(t->dim[r], keys);
+      cr_expect(!has_rows || !has_keys, "text %zu, buffer %u", i, k);
+    }
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
 }
 
 Test(shapes, siblings_are_one_launch) {

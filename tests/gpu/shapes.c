@@ -122,39 +122,44 @@ TC_COMPILE static tc_tensor *convolved(const tc_tensor *x TC_SHAPE("f32[B,C,H,W]
   tc_tensor *y = tc_matmul(tc_reshape(w, TC_DIMS(O, 9 * C)), tc_reshape(u, TC_DIMS(B, 9 * C, H * W)));
   return tc_relu(tc_reshape(y, TC_DIMS(B, O, H, W)));
 }
-#define ATTENTION(name, D)                                                                         \
-  TC_COMPILE static tc_tensor *name(const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"),               \
-                                    const tc_tensor *k TC_SHAPE("bf16[B,H,S," #D "]"),               \
-                                    const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]")) {             \
+#define ATTENTION(name, T, D)                                                                      \
+  TC_COMPILE static tc_tensor *name(const tc_tensor *q TC_SHAPE(T "[B,H,T," #D "]"),               \
+                                    const tc_tensor *k TC_SHAPE(T "[B,H,S," #D "]"),               \
+                                    const tc_tensor *v TC_SHAPE(T "[B,H,S," #D "]")) {             \
     tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.125);                           \
     return tc_matmul(tc_softmax(s, -1), v);                                                          \
   }                                                                                                  \
-  TC_COMPILE static tc_tensor *name##_causal(const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"),      \
-                                             const tc_tensor *k TC_SHAPE("bf16[B,H,S," #D "]"),      \
-                                             const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]")) {    \
+  TC_COMPILE static tc_tensor *name##_causal(const tc_tensor *q TC_SHAPE(T "[B,H,T," #D "]"),      \
+                                             const tc_tensor *k TC_SHAPE(T "[B,H,S," #D "]"),      \
+                                             const tc_tensor *v TC_SHAPE(T "[B,H,S," #D "]")) {    \
     const int64_t t = tc_size(q, 2), n = tc_size(k, 2);                                              \
     tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.125);                           \
-    tc_tensor *mask = tc_triu(tc_full(TC_DIMS(t, n), -INFINITY, TC_BF16), n - t + 1);                \
+    tc_tensor *mask = tc_triu(tc_full(TC_DIMS(t, n), -INFINITY, tc_dtype_of(q)), n - t + 1);                \
     return tc_matmul(tc_softmax(tc_add(s, mask), -1), v);                                            \
   }                                                                                                  \
-  TC_COMPILE static tc_tensor *name##_masked(const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"),      \
-                                             const tc_tensor *kt TC_SHAPE("bf16[B,H," #D ",S]"),     \
-                                             const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]"),      \
+  TC_COMPILE static tc_tensor *name##_masked(const tc_tensor *q TC_SHAPE(T "[B,H,T," #D "]"),      \
+                                             const tc_tensor *kt TC_SHAPE(T "[B,H," #D ",S]"),     \
+                                             const tc_tensor *v TC_SHAPE(T "[B,H,S," #D "]"),      \
                                              const tc_tensor *mask TC_SHAPE("bool[T,S]")) {          \
     tc_tensor *s = tc_mul_s(tc_matmul(q, kt), 0.125);                                                \
-    tc_tensor *none = tc_full(TC_DIMS(1), -INFINITY, TC_BF16);                                       \
+    tc_tensor *none = tc_full(TC_DIMS(1), -INFINITY, tc_dtype_of(q));                                       \
     return tc_matmul(tc_softmax(tc_where(mask, s, none), -1), v);                                    \
   }
-ATTENTION(attention, 64)
-ATTENTION(attention_wide, 128)
-ATTENTION(attention_widest, 192)
-ATTENTION(attention_odd, 40)
-ATTENTION(attention_any, E)
+ATTENTION(attention, "bf16", 64)
+ATTENTION(attention_wide, "bf16", 128)
+ATTENTION(attention_widest, "bf16", 192)
+ATTENTION(attention_odd, "bf16", 40)
+ATTENTION(attention_any, "bf16", E)
+ATTENTION(single, "f32", 64)
+ATTENTION(single_wide, "f32", 128)
+ATTENTION(single_any, "f32", E)
+ATTENTION(doubles, "f64", 64)
+ATTENTION(doubles_any, "f64", E)
 /* And with its gradients: y, dq, dk, dv, one behind the other. */
-#define TRAINED(name, D)                                                                           \
+#define TRAINED(name, T, D)                                                                        \
   TC_COMPILE static tc_tensor *name##_trained(                                                       \
-      const tc_tensor *q TC_SHAPE("bf16[B,H,T," #D "]"), const tc_tensor *k TC_SHAPE("bf16[B,H,S," #D "]"), \
-      const tc_tensor *v TC_SHAPE("bf16[B,H,S," #D "]"), const tc_tensor *g TC_SHAPE("bf16[B,H,T," #D "]")) { \
+      const tc_tensor *q TC_SHAPE(T "[B,H,T," #D "]"), const tc_tensor *k TC_SHAPE(T "[B,H,S," #D "]"), \
+      const tc_tensor *v TC_SHAPE(T "[B,H,S," #D "]"), const tc_tensor *g TC_SHAPE(T "[B,H,T," #D "]")) { \
     const tc_tensor *of[] = {q, k, v};                                                               \
     tc_tensor *d[3], *y = name##_causal(q, k, v);                                                    \
     if (!tc_grad_with(y, g, 3, of, 0, d)) return NULL;                                               \
@@ -162,10 +167,15 @@ ATTENTION(attention_any, E)
                               tc_flatten(d[2], 0, -1)};                                              \
     return tc_concat(all, 4, 0);                                                                     \
   }
-TRAINED(attention, 64)
-TRAINED(attention_odd, 40)
-TRAINED(attention_widest, 192)
-TRAINED(attention_any, E)
+TRAINED(attention, "bf16", 64)
+TRAINED(attention_odd, "bf16", 40)
+TRAINED(attention_widest, "bf16", 192)
+TRAINED(attention_any, "bf16", E)
+TRAINED(single, "f32", 64)
+TRAINED(single_wide, "f32", 128)
+TRAINED(single_any, "f32", E)
+TRAINED(doubles, "f64", 64)
+TRAINED(doubles_any, "f64", E)
 TC_COMPILE static tc_tensor *convolved_short(const tc_tensor *x TC_SHAPE("bf16[B,H,W,C]"),
                                              const tc_tensor *w TC_SHAPE("bf16[9*C,O]")) {
   int64_t B = tc_size(x, 0), H = tc_size(x, 1), W = tc_size(x, 2), C = tc_size(x, 3), O = tc_size(w, 1);
@@ -231,6 +241,8 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
                 RUN4(attention_wide_masked) RUN3(attention_odd) RUN3(attention_odd_causal)
                     RUN4(attention_odd_masked) RUN4(attention_trained) RUN4(attention_odd_trained) RUN4(attention_widest_trained)
                         RUN3(attention_any) RUN3(attention_any_causal) RUN4(attention_any_masked) RUN4(attention_any_trained)
+#define RUN_ATTENTION(f) RUN3(f) RUN3(f##_causal) RUN4(f##_masked) RUN4(f##_trained)
+RUN_ATTENTION(single) RUN_ATTENTION(single_wide) RUN_ATTENTION(single_any) RUN_ATTENTION(doubles) RUN_ATTENTION(doubles_any)
 #define CHECK_AT(f, where, what, ...)                                                              \
   check(#f, run_##f, (const tc_tensor *const[]){__VA_ARGS__},                                      \
         (int)(sizeof((const tc_tensor *[]){__VA_ARGS__}) / sizeof(tc_tensor *)), where, what)
@@ -363,25 +375,26 @@ static void check_convolutions(int64_t images, int64_t channels, int64_t side, i
   }
 }
 
+static tc_tensor *leaf(int64_t b, int64_t h, int64_t t, int64_t d, uint64_t seed, tc_dtype type) {
+  return tc_requires_grad_(tc_cast(tc_randn(TC_DIMS(b, h, t, d), seed, TC_F32), type), true);
+}
+
 /* Queries that see no key are NaN in both; here the last one sees all. */
-#define CHECK_ATTENTION(name, d)                                                                   \
+#define CHECK_ATTENTION(name, type, d)                                                             \
   {                                                                                                \
-    const tc_tensor *q = tc_cast(tc_randn(TC_DIMS(b, h, t, d), 10, TC_F32), TC_BF16);              \
-    const tc_tensor *k = tc_cast(tc_randn(TC_DIMS(b, h, s, d), 11, TC_F32), TC_BF16);              \
-    const tc_tensor *v = tc_cast(tc_randn(TC_DIMS(b, h, s, d), 12, TC_F32), TC_BF16);              \
+    const tc_tensor *q = tc_detach(leaf(b, h, t, d, 10, type)), *k = tc_detach(leaf(b, h, s, d, 11, type)); \
+    const tc_tensor *v = tc_detach(leaf(b, h, s, d, 12, type));                                    \
     CHECK(name, what, q, k, v);                                                                    \
     if (s >= t) CHECK(name##_causal, what, q, k, v);                                               \
     CHECK(name##_masked, what, q, tc_contiguous(tc_transpose(k, -2, -1)), v, mask);                \
   }
-
-static tc_tensor *leaf(int64_t b, int64_t h, int64_t t, int64_t d, uint64_t seed) {
-  return tc_requires_grad_(tc_cast(tc_randn(TC_DIMS(b, h, t, d), seed, TC_F32), TC_BF16), true);
-}
-
-#define CHECK_TRAINED(name, d)                                                                     \
-  if (s >= t)                                                                                        \
-    CHECK(name##_trained, what, leaf(b, h, t, d, 10), leaf(b, h, s, d, 11), leaf(b, h, s, d, 12),    \
-          tc_cast(tc_randn(TC_DIMS(b, h, t, d), 13, TC_F32), TC_BF16));
+#define CHECK_TRAINED(name, type, d)                                                               \
+  if (s >= t)                                                                                      \
+    CHECK(name##_trained, what, leaf(b, h, t, d, 10, type), leaf(b, h, s, d, 11, type),            \
+          leaf(b, h, s, d, 12, type), tc_detach(leaf(b, h, t, d, 13, type)));
+#define CHECK_BOTH(name, type, d)                                                                  \
+  CHECK_ATTENTION(name, type, d)                                                                   \
+  CHECK_TRAINED(name, type, d)
 
 static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
   const place where = ALONE;
@@ -391,23 +404,32 @@ static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
     const tc_tensor *column = tc_arange(s, 0, 1, TC_I64);
     const tc_tensor *seen = tc_gt(tc_rand(TC_DIMS(t, s), 13, TC_F32), tc_full(TC_DIMS(1), 0.4, TC_F32));
     const tc_tensor *mask = tc_logical_or(seen, tc_eq(column, tc_full(TC_DIMS(1), 0, TC_I64)));
-    CHECK_ATTENTION(attention, 64)
-    CHECK_ATTENTION(attention_wide, 128)
-    CHECK_ATTENTION(attention_widest, 192)
-    CHECK_ATTENTION(attention_odd, 40)
-    CHECK_TRAINED(attention, 64)
-    CHECK_TRAINED(attention_odd, 40)
-    CHECK_TRAINED(attention_widest, 192)
-    CHECK_ATTENTION(attention_any, 36)
-    CHECK_ATTENTION(attention_any, 64)
-    CHECK_ATTENTION(attention_any, 120)
-    CHECK_ATTENTION(attention_any, 256)
-    CHECK_ATTENTION(attention_any, 264)
-    CHECK_TRAINED(attention_any, 33)
-    CHECK_TRAINED(attention_any, 64)
-    CHECK_TRAINED(attention_any, 128)
-    CHECK_TRAINED(attention_any, 136)
-    CHECK_TRAINED(attention_any, 256)
+    CHECK_ATTENTION(attention, TC_BF16, 64)
+    CHECK_ATTENTION(attention_wide, TC_BF16, 128)
+    CHECK_ATTENTION(attention_widest, TC_BF16, 192)
+    CHECK_ATTENTION(attention_odd, TC_BF16, 40)
+    CHECK_TRAINED(attention, TC_BF16, 64)
+    CHECK_TRAINED(attention_odd, TC_BF16, 40)
+    CHECK_TRAINED(attention_widest, TC_BF16, 192)
+    CHECK_ATTENTION(attention_any, TC_BF16, 36)
+    CHECK_ATTENTION(attention_any, TC_BF16, 64)
+    CHECK_ATTENTION(attention_any, TC_BF16, 120)
+    CHECK_ATTENTION(attention_any, TC_BF16, 256)
+    CHECK_ATTENTION(attention_any, TC_BF16, 264)
+    CHECK_TRAINED(attention_any, TC_BF16, 33)
+    CHECK_TRAINED(attention_any, TC_BF16, 64)
+    CHECK_TRAINED(attention_any, TC_BF16, 128)
+    CHECK_TRAINED(attention_any, TC_BF16, 136)
+    CHECK_TRAINED(attention_any, TC_BF16, 256)
+    CHECK_BOTH(single, TC_F32, 64)
+    CHECK_BOTH(single_wide, TC_F32, 128)
+    CHECK_BOTH(single_any, TC_F32, 33)
+    CHECK_BOTH(single_any, TC_F32, 120)
+    CHECK_BOTH(single_any, TC_F32, 256)
+    CHECK_BOTH(single_any, TC_F32, 264)
+    CHECK_BOTH(doubles, TC_F64, 64)
+    CHECK_BOTH(doubles_any, TC_F64, 40)
+    CHECK_BOTH(doubles_any, TC_F64, 256)
   }
 }
 

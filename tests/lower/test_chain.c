@@ -18,12 +18,33 @@
   "%17 = matmul %16 %2\n%18 = permute %16 axes=[0,1,3,2]\n%19 = matmul %18 %1\n"
 #define TRAINED TRAINED_OF("8")
 #define TRAINED_ALIKE TRAINED_OF("16") /* keys as wide as values */
+/* the same, of keys that are fewer than 3 places from the query's */
+#define WINDOW                                                                                                         \
+  HEADS_OF("16")                                                                                                       \
+  "%4 = param @[B,H,T,16] \"g\"\n%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = const weak i64 0\n"        \
+  "%8 = const weak i64 1\n%9 = arange %7 %8 n=T dtype=i64\n%10 = unsqueeze %9 axis=1\n"                          \
+  "%11 = arange %7 %8 n=S dtype=i64\n%12 = const weak i64 3\n%13 = sub %10 %12\n%14 = add %10 %12\n"                \
+  "%15 = lt %13 %11\n%16 = lt %11 %14\n%17 = logical_and %15 %16\n%18 = const weak f64 -INFINITY\n"                  \
+  "%19 = where %17 %6 %18\n%20 = softmax %19 axis=3\n%21 = matmul %20 %3\n%22 = permute %3 axes=[0,1,3,2]\n"             \
+  "%23 = matmul %4 %22\n%24 = permute %20 axes=[0,1,3,2]\n%25 = matmul %24 %4\n%26 = mul %20 %23\n"                     \
+  "%27 = sum %26 axes=[3] keep=1\n%28 = sub %23 %27\n%29 = mul %20 %28\n%30 = const weak f64 0\n"                     \
+  "%31 = where %17 %29 %30\n%32 = matmul %31 %2\n%33 = permute %31 axes=[0,1,3,2]\n%34 = matmul %33 %1\n"
+/* six heads of queries, two of keys */
+#define SHARED_KEYS                                                                                                    \
+  "%1 = param @[B,6,T,16] \"q\"\n%2 = param @[B,2,S,16] \"k\"\n%3 = param @[B,2,S,8] \"v\"\n%4 = param @[B,6,T,8] \"g\"\n" \
+  "%5 = reshape %2 dims=[B,2,1,S,16]\n%6 = expand %5 dims=[B,2,3,S,16]\n%7 = reshape %6 dims=[B,6,S,16]\n"            \
+  "%8 = reshape %3 dims=[B,2,1,S,8]\n%9 = expand %8 dims=[B,2,3,S,8]\n%10 = reshape %9 dims=[B,6,S,8]\n"              \
+  "%11 = permute %7 axes=[0,1,3,2]\n%12 = matmul %1 %11\n%13 = softmax %12 axis=3\n%14 = matmul %13 %10\n"           \
+  "%15 = permute %10 axes=[0,1,3,2]\n%16 = matmul %4 %15\n%17 = permute %13 axes=[0,1,3,2]\n%18 = matmul %17 %4\n"   \
+  "%19 = mul %13 %16\n%20 = sum %19 axes=[3] keep=1\n%21 = sub %16 %20\n%22 = mul %13 %21\n%23 = matmul %22 %7\n"   \
+  "%24 = permute %22 axes=[0,1,3,2]\n%25 = matmul %24 %1\n%26 = reshape %18 dims=[B,2,3,S,8]\n"                      \
+  "%27 = sum %26 axes=[2] keep=0\n%28 = reshape %25 dims=[B,2,3,S,16]\n%29 = sum %28 axes=[2] keep=0\n"
 #define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
 
 typedef struct form {
   const char *what, *text;
   uint32_t kernels, halves; /* of numbers that are computed as they are stored, and that are not; 0: any number */
-  uint32_t tensor_cores;    /* of halves on targets of tensor cores; 0: as many */
+  uint32_t beside;          /* on targets whose kernels have two outer products; 0: as many */
 } form;
 
 static const form forms[] = {
@@ -50,12 +71,14 @@ static const form forms[] = {
     {"in training: weights, and what their cotangents make of them, are made again",
      TRAINED "ret %8 %12 %17 %19\n", 5, 5, 0},
     {"in training, the other way round", TRAINED "%20 = permute %1 axes=[0,1,3,2]\n%21 = matmul %20 %16\nret %8 %12 %17 %21\n", 5, 5, 0},
-    {"in training, keys as wide as values: a kernel of tensor cores has both gradients", TRAINED_ALIKE "ret %8 %12 %17 %19\n", 5, 5, 4},
+    {"in training, keys as wide as values: one kernel has both gradients where the target takes that", TRAINED_ALIKE "ret %8 %12 %17 %19\n", 5, 5, 4},
     {"the same, with the gradient of keys the other way round",
      TRAINED_ALIKE "%20 = permute %1 axes=[0,1,3,2]\n%21 = matmul %20 %16\nret %8 %12 %17 %21\n", 5, 5, 4},
     {"the same, of all gradients in one array", TRAINED_ALIKE "%20 = concat %17 %19 %12 axis=2\nret %8 %20\n", 5, 5, 4},
     {"in training, something reads the gradient of values in between",
      TRAINED_ALIKE "%20 = mul %19 %12\nret %8 %17 %20\n", 5, 5, 0},
+    {"in training, with a window on both sides: no array has the mask", WINDOW "ret %21 %25 %32 %34\n", 5, 5, 4},
+    {"in training, heads that share keys: sums over them are kernels of their own", SHARED_KEYS "ret %14 %23 %27 %29\n", 7, 7, 0},
     {"in training, of queries alone", TRAINED "ret %8 %17\n", 3, 3, 0},
     {"in training, weights are a result", TRAINED "ret %8 %12 %17 %19 %7\n", 8, 8, 0},
     {"in training, the derivatives of scores are a result", TRAINED "ret %8 %12 %17 %19 %16\n", 8, 8, 0},
@@ -77,8 +100,8 @@ static void check(const tc_target *target, const form *f, const char *dtype) {
   tc_graph *g = graph_with(f->text, dtype);
   interp_array **input = arguments_of(g, 5);
   const uint32_t kernels = check_lowering_for(target, g, input, NULL, NULL);
-  const uint32_t halves = target != &tc_target_cores && f->tensor_cores ? f->tensor_cores : f->halves;
-  const uint32_t want = strcmp(dtype, "bf16") ? f->kernels : halves;
+  const uint32_t one = strcmp(dtype, "bf16") ? f->kernels : f->halves;
+  const uint32_t want = target != &tc_target_cores && f->beside ? f->beside : one;
   if (want) cr_expect_eq(kernels, want, "%s of %s on %s: %u kernels", f->what, dtype, target->name, kernels);
   free_arguments(g, input);
   tc_graph_free(g);
@@ -86,11 +109,10 @@ static void check(const tc_target *target, const form *f, const char *dtype) {
 
 Test(chain, forms) {
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    check(&tc_target_cores, &forms[i], "f32");
-    check(&tc_target_cores, &forms[i], "f64");
+    static const char *const dtypes[] = {"f32", "f64", "bf16"};
     const tc_backend *b;
     for (uint32_t k = 0; (b = tc_backend_of_build(k)); k++)
-      if (b->target->chain) check(b->target, &forms[i], "bf16");
+      for (int t = 0; t < 3 && b->target->chain; t++) check(b->target, &forms[i], dtypes[t]);
   }
 }
 

@@ -107,6 +107,34 @@ void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l
                 l->row_of_sum);
 }
 
+/* ---- values of keys -------------------------------------------------------------------------- */
+
+void tc_cuda_chain_put_columns(tc_cuda_product *x, const char *key) {
+  tc_val v[TC_CUDA_CHAIN_COLUMNS];
+  const int n = tc_cuda_chain_columns(x, v);
+  if (!n) return;
+  tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + (int)threadIdx.x, k_end - 1);",
+                x->text[x->kk], key);
+  uint8_t *outer = tc_print_enter(&x->s);
+  for (int i = 0; i < n; ++i) {
+    tc_print_value(&x->s, v[i]);
+    tc_print_line(&x->s, "fresh[%d] = v%u.l[0];", i, v[i].id);
+  }
+  tc_print_line(&x->s, "tc_chain_begin_loads(fresh);");
+  tc_print_leave(&x->s, outer);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+void tc_cuda_chain_put_fresh(tc_cuda_product *x, const char *to) {
+  if (!tc_cuda_chain_columns(x, NULL)) return;
+  tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < COLUMNS; ++i)");
+  tc_print_line(&x->s, "    columns[(%s * COLUMNS + i) * KEYS + (int)threadIdx.x] = fresh[i];", to);
+}
+
 /* ---- the epilogue ---------------------------------------------------------------------------- */
 
 /* Sums of all outer products, [outer][row][column], and accumulators of rows behind them. */
@@ -118,7 +146,7 @@ static void put_sums(tc_cuda_product *x, const tc_cuda_chain_layout *l, const ch
                 t, t, shared, outers, TC_CUDA_CHAIN_PAD);
   if (tc_cuda_chain_rows(x)) {
     tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) {", l->rows);
-    tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < %d; s *= 2) total[h] += tc_shuffle(0xffffffffu, total[h], s);", l->threads);
+    tc_print_line(&x->s, "  TC_UNROLL for (int s = %d; s < %d; s *= 2) total[h] += tc_shuffle(0xffffffffu, total[h], s);", l->apart, l->threads * l->apart);
     if (l->first) tc_print_line(&x->s, "  if (%s)", l->first);
     tc_print_line(&x->s, "  %stops[%s] = most[h].l[0], totals[%s] = total[h];",
                   l->first ? "  " : "", l->place, l->place);
@@ -174,4 +202,22 @@ void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
     tc_print_line(&x->s, "}");
   }
   tc_print_line(&x->s, "__syncthreads();");
+}
+
+/* ---- the launcher ---------------------------------------------------------------------------- */
+
+void tc_cuda_chain_put_width(const tc_cuda_product *x, tc_buf *out) {
+  const int axis[] = {x->n, tc_mm_deep(x->mm, 0), tc_mm_deep(x->mm, 1)};
+  tc_put(out, "  int64_t width = 0;\n");
+  for (int i = 0; i <= x->mm->inner.n; ++i) {
+    const tc_dim extent = x->mm->axis[axis[i]].extent;
+    bool again = tc_dim_is_const(extent);
+    for (int j = 0; j < i; ++j) again = again || tc_dim_same(extent, x->mm->axis[axis[j]].extent);
+    if (again) continue;
+    tc_put(out, "  if ((");
+    tc_print_dim(x->p, extent, out);
+    tc_put(out, ") > width) width = ");
+    tc_print_dim(x->p, extent, out);
+    tc_put(out, ";\n");
+  }
 }

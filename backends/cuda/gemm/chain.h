@@ -1,6 +1,7 @@
 /* chain.h - what the templates of chains share.  chain.c: rows, keys and the epilogue;
  * chain_scores.c: what becomes of a tile of scores; chain_mma.c: products of halves on tensor
- * cores; chain_simt.c: every thread multiplies and adds, any dtype and any widths. */
+ * cores; chain_fma.c: products of f32 and f64 by multiplications and additions; chain_simt.c: the
+ * same by way of parts of tiles, of any dtype and any widths. */
 #ifndef TC_CUDA_CHAIN_H
 #define TC_CUDA_CHAIN_H
 
@@ -37,7 +38,7 @@ typedef struct tc_cuda_chain_layout {
   const char *scores, *key, *row;
   /* how many sums; of sum i: its column, and the h of its row */
   const char *sums, *column, *row_of_sum;
-  int threads;                            /* neighbours that have the same rows */
+  int threads, apart; /* so many have the same rows, whose numbers are so far apart */
   /* which of all that have the same rows store what is reduced; NULL: all do */
   const char *first;
   bool columns;                           /* values of keys are in shared memory */
@@ -48,10 +49,13 @@ static inline const tc_action *tc_cuda_chain_rows(const tc_cuda_product *x) {
   return x->mm->inner.rows.naction ? x->mm->inner.rows.action : NULL;
 }
 
-/* Values of a key that are made of arrays, and of f32: a thread needs those of all keys of its
+/* Values of a key that are made of arrays, and of the type of sums: a thread needs those of all keys of its
  * tiles, so the block has them in shared memory.  How many they are; v: NULL, or gets them. */
 enum { TC_CUDA_CHAIN_COLUMNS = 8 };
 int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v);
+/* C: those of keys from `key` on are on their way, to fresh[]; and from there to place `to`. */
+void tc_cuda_chain_put_columns(tc_cuda_product *x, const char *key);
+void tc_cuda_chain_put_fresh(tc_cuda_product *x, const char *to);
 
 /* The head of the function template @NAME@_<of>, whose first parameters are `numbers`, and its
  * body. */
@@ -77,6 +81,9 @@ void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l
  * neighbours along n. */
 void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
                                 const tc_cuda_chain_layout *l, const char *shared);
+
+/* Of the launcher: `width`, the largest of those that are known at run time only. */
+void tc_cuda_chain_put_width(const tc_cuda_product *x, tc_buf *out);
 
 /* chain_simt.c: the functions of tc_cuda_chain_simt, from `number` on, of 16-byte accesses, or
  * `least` of them for any sizes, and behind them that of single elements; how many they are.  And

@@ -85,6 +85,7 @@ static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .column = "part0 + i / 4 * 8 + lane % 4 * 2 + i % 2",
                                             .row_of_sum = "i / 2 % 2",
                                             .threads = 4,
+                                            .apart = 1,
                                             .first = "part0 == 0",
                                             .columns = true};
 
@@ -119,34 +120,6 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, co
   tc_print_line(&x->s, "}");
 }
 
-/* Values of keys from `key` on, on their way: fresh[]. */
-static void put_columns(tc_cuda_product *x, const char *key) {
-  tc_val v[TC_CUDA_CHAIN_COLUMNS];
-  const int n = tc_cuda_chain_columns(x, v);
-  if (!n) return;
-  tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + (int)threadIdx.x, k_end - 1);",
-                x->text[x->kk], key);
-  uint8_t *outer = tc_print_enter(&x->s);
-  for (int i = 0; i < n; ++i) {
-    tc_print_value(&x->s, v[i]);
-    tc_print_line(&x->s, "fresh[%d] = v%u.l[0];", i, v[i].id);
-  }
-  tc_print_line(&x->s, "tc_chain_begin_loads(fresh);");
-  tc_print_leave(&x->s, outer);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-/* fresh[] at place `to`. */
-static void put_fresh_columns(tc_cuda_product *x, const char *to) {
-  if (!tc_cuda_chain_columns(x, NULL)) return;
-  tc_print_line(&x->s, "if ((int)threadIdx.x < KEYS)");
-  tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < COLUMNS; ++i)");
-  tc_print_line(&x->s, "    columns[(%s * COLUMNS + i) * KEYS + (int)threadIdx.x] = fresh[i];", to);
-}
-
 /* Tiles on their way: B of inner products from `key` on, if there are any, to place `to`, and B of
  * the tile before, which begins at `before`, to place `late`. */
 static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const char *key,
@@ -158,7 +131,7 @@ static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const c
   put_fill(x, o, TC_CUDA_INNER_B, place, key);
   snprintf(place, sizeof place, "w_place + %s * (KEYS * E)", to);
   if (tc_cuda_chain_has_second(x)) put_fill(x, o, TC_CUDA_SECOND_B, place, key);
-  put_columns(x, key);
+  tc_cuda_chain_put_columns(x, key);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   snprintf(place, sizeof place, "v_place + %s * (KEYS * N)", late);
@@ -253,7 +226,7 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   if (!has_own_b(x)) put_vacancy(x);
   put_next_fills(x, o, "key1", "next", "key0", "now");
   put_weights(x, keys);
-  put_fresh_columns(x, "next");
+  tc_cuda_chain_put_fresh(x, "next");
   tc_print_line(&x->s, "before = now, now = next;");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -304,8 +277,8 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
     put_fill(x, o, TC_CUDA_SECOND_B, "w_place", "first");
   }
   if (tc_cuda_chain_columns(x, NULL)) tc_print_line(&x->s, "if (first < end)");
-  put_columns(x, "first");
-  put_fresh_columns(x, "0");
+  tc_cuda_chain_put_columns(x, "first");
+  tc_cuda_chain_put_fresh(x, "0");
   tc_print_line(&x->s, "tc_copies_end();");
   put_arrival(x);
   tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);",
@@ -445,23 +418,6 @@ static bool prefers_small(const tc_mm_keys *keys, const widths *w) {
   return (keys->has_first || keys->has_end) && is_narrow(w);
 }
 
-/* C: the largest of those widths that are known at run time only. */
-static void put_width(const tc_cuda_product *x, tc_buf *out) {
-  const int axis[] = {x->n, tc_mm_deep(x->mm, 0), tc_mm_deep(x->mm, 1)};
-  tc_put(out, "  int64_t width = 0;\n");
-  for (int i = 0; i <= x->mm->inner.n; ++i) {
-    const tc_dim extent = x->mm->axis[axis[i]].extent;
-    bool again = known(x, axis[i]);
-    for (int j = 0; j < i; ++j) again = again || tc_dim_same(extent, x->mm->axis[axis[j]].extent);
-    if (again) continue;
-    tc_put(out, "  if ((");
-    tc_print_dim(x->p, extent, out);
-    tc_put(out, ") > width) width = ");
-    tc_print_dim(x->p, extent, out);
-    tc_put(out, ";\n");
-  }
-}
-
 /* C: what the functions of each widths want.  Blocks of 128 rows read B half as often; those of 64
  * begin, end and wait beside each other: the former are for more than half as many again as
  * multiprocessors hold at once.  (H200, T 256 to 8192: up to 10 % for either, the masked ones from
@@ -505,7 +461,7 @@ static void put_many(const tc_cuda_product *x, tc_buf *out) {
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
   widths w;
   (void)o;
-  put_width(x, out);
+  tc_cuda_chain_put_width(x, out);
   const int functions = put_suits(x, out), single = single_of(x, &w);
   put_many(x, out);
   tc_putf(out,

@@ -144,7 +144,7 @@ int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v) {
   for (uint32_t id = k->nexpr; id-- > 1;) {
     const tc_expr *e = &k->expr[id];
     if (!need[id]) continue;
-    if (is_of_key(x, id) && e->dtype == TC_F32 && n < TC_CUDA_CHAIN_COLUMNS &&
+    if (is_of_key(x, id) && e->dtype == x->mm->acc && n < TC_CUDA_CHAIN_COLUMNS &&
         has_load(k, (tc_val){id})) {
       if (v) v[n] = (tc_val){id};
       n++;
@@ -160,10 +160,11 @@ int tc_cuda_chain_columns(const tc_cuda_product *x, tc_val *v) {
 
 /* Those of the key at hand, where the tile has them. */
 static void put_columns(tc_cuda_product *x) {
+  const char *t = tc_cuda_acc(x);
   tc_val v[TC_CUDA_CHAIN_COLUMNS];
   const int n = tc_cuda_chain_columns(x, v);
   for (int i = 0; i < n; ++i) {
-    tc_print_line(&x->s, "const tc_uf32 v%u = tc_set_f32(column[%d * KEYS + at]);", v[i].id, i);
+    tc_print_line(&x->s, "const tc_u%s v%u = tc_set_%s(column[%d * KEYS + at]);", t, v[i].id, t, i);
     x->s.printed[v[i].id] |= 1;
   }
 }
@@ -220,7 +221,7 @@ static void put_first(const scores *s) {
   tc_print_line(&x->s, "next[h] = tc_%s_%s(next[h], x);", op, t);
   close_scores(s, outer);
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h)", rows);
-  tc_print_line(&x->s, "  TC_UNROLL for (int s = 1; s < %d; s *= 2)", s->l->threads);
+  tc_print_line(&x->s, "  TC_UNROLL for (int s = %d; s < %d; s *= 2)", s->l->apart, s->l->threads * s->l->apart);
   tc_print_line(&x->s, "    next[h] = tc_%s_%s(next[h], tc_set_%s(tc_shuffle(0xffffffffu, next[h].l[0], s)));", op, t, t);
   if (!s->factor.id) return;
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) next[h] = tc_%s_%s(most[h], tc_mul_%s(next[h], v%u));", rows, op, t, t,

@@ -23,7 +23,8 @@ static const tc_cuda_chain_layout layout = {.rows = "ROWS",
                                             .sums = "ROWS * (N / 16)",
                                             .column = "tc_at<N / 16, N>(x, i % (N / 16))",
                                             .row_of_sum = "i / (N / 16)",
-                                            .threads = SIDE};
+                                            .threads = SIDE,
+                                            .apart = 1};
 
 /* ---- products -------------------------------------------------------------------------------- */
 

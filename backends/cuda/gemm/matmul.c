@@ -41,7 +41,7 @@ static void put_batch_count(const tc_cuda_product *x, tc_buf *out) {
   }
 }
 
-void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad) {
+static void open_tiles(tc_cuda_product *x, const char *high, const char *broad, bool of_all) {
   tc_buf batches = {0};
   put_batch_count(x, &batches);
   put_extent(x, "m_end", x->m);
@@ -50,11 +50,23 @@ void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad)
   tc_print_line(&x->s,
                 "const tc_int m_tiles = TC_CEILDIV(m_end, %s), n_tiles = TC_CEILDIV(n_end, %s);",
                 high, broad);
-  tc_print_line(
-      &x->s, "for (tc_int tile = blockIdx.x; tile < %s * m_tiles * n_tiles; tile += gridDim.x) {",
-      batches.text ? batches.text : "1");
+  const char *const name = of_all ? "at" : "tile", *count = batches.text ? batches.text : "1";
+  tc_print_line(&x->s,
+                "for (tc_int %s = blockIdx.x; %s < %s * m_tiles * n_tiles; %s += gridDim.x) {",
+                name, name, count, name);
   x->s.indent += 2;
+  if (of_all)
+    tc_print_line(&x->s, "const tc_int tile = at %% (%s) * (m_tiles * n_tiles) + at / (%s);", count,
+                  count);
   tc_buf_free(&batches);
+}
+
+void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad) {
+  open_tiles(x, high, broad, false);
+}
+
+void tc_cuda_open_tiles_of_all(tc_cuda_product *x, const char *high, const char *broad) {
+  open_tiles(x, high, broad, true);
 }
 
 void tc_cuda_close_tiles(tc_cuda_product *x) {
@@ -227,10 +239,14 @@ static void put_whole_body(tc_cuda_product *x, const tc_cuda_operand *o,
 }
 
 static const tc_cuda_template *template_of(const tc_cuda_product *x) {
+  const bool same = x->mm->operand == x->mm->acc;
   switch (x->plan->template) {
   case TC_CUDA_CHAIN: return &tc_cuda_chain;
   case TC_CUDA_MMA: return &tc_cuda_mma;
-  default: return tc_mm_is_chain(x->mm) ? &tc_cuda_chain_simt : &tc_cuda_simt;
+  default:
+    return !tc_mm_is_chain(x->mm) ? &tc_cuda_simt
+           : same                 ? &tc_cuda_chain_fma
+                                  : &tc_cuda_chain_simt;
   }
 }
 

@@ -1,6 +1,6 @@
 /* matmul.h - a matrix product on its way to CUDA C: what its templates share.  simt.c: every
  * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores; chain_mma.c,
- * chain_simt.c: the same of chains of products. */
+ * chain_fma.c, chain_simt.c: the same of chains of products. */
 #ifndef TC_CUDA_MATMUL_H
 #define TC_CUDA_MATMUL_H
 
@@ -41,6 +41,12 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
+/* fill_rows.c: the tile as rows of the deep axis in shared memory, `stride` elements apart from `tile` on,
+ * in the type that sums have; blocks have THREADS.  Of an array as it is they are copies in the
+ * background, which the caller ends and waits for. */
+void tc_cuda_put_tile_rows(tc_cuda_product *x, const tc_cuda_fill *f, const char *tile,
+                      const char *stride);
+
 /* pieces.c: the tile from memory to registers, `to`[e] for the thread's piece e, zeros outside; and
  * from there to `to`[deep][outer] in shared memory.  Blocks have TC_CUDA_THREADS. */
 void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to);
@@ -68,12 +74,16 @@ typedef struct tc_cuda_template {
   /* C: function, block, shared and grid, from m, n, batches, vectorized. */
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
-extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain, tc_cuda_chain_simt;
+extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain, tc_cuda_chain_fma,
+    tc_cuda_chain_simt;
 
 const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums */
 /* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for
  * each point of the batch axes. */
 void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad);
+/* ... in an order that has the first tile of all batches first, then the second one of each: where
+ * those in front take longer, what takes least fills the machine at the end. */
+void tc_cuda_open_tiles_of_all(tc_cuda_product *x, const char *high, const char *broad);
 void tc_cuda_close_tiles(tc_cuda_product *x);
 /* A function: an instance of the template @NAME@_<of> with these arguments, `blocks` of a
  * multiprocessor. */

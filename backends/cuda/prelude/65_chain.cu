@@ -134,6 +134,11 @@ template <int N> TC_FN void tc_chain_begin_loads(tc_f32 (&x)[N]) {
   TC_UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+f"(x[i])::"memory");
 #endif
 }
+template <int N> TC_FN void tc_chain_begin_loads(tc_f64 (&x)[N]) {
+#ifndef TC_EMULATED
+  TC_UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+d"(x[i])::"memory");
+#endif
+}
 /* @ tc_chain_any */
 TC_FN bool tc_chain_any(bool x) { return __ballot_sync(0xffffffffu, x) != 0; } /* of the warp */
 /* @ tc_chain_pairs */

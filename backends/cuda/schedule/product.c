@@ -199,26 +199,34 @@ static bool has_same_b(const tc_program *p, const tc_kernel *k) {
          (tc_cuda_same_b(k, p, k->mm.b) >= 0 && tc_cuda_same_b(k, p, k->mm.beside.b) >= 0);
 }
 
-bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
+bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
+  return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k);
+}
+
+bool tc_cuda_takes_chain(const tc_program *p, const tc_kernel *k) {
   for (int i = 0; i < count_widths(&k->mm); ++i) {
     const tc_dim d = width_of(&k->mm, i);
     if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > MOST_WIDTH)) return false;
   }
-  return tc_cuda_may_mma(&k->mm) && has_same_b(p, k);
+  return tc_cuda_may_chain(p, k);
 }
 
-bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
-  return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k);
+bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
+  return tc_cuda_may_mma(&k->mm) && tc_cuda_takes_chain(p, k);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
   if (template == TC_CUDA_CHAIN) return side == 128 || side == 64;
-  /* rows of a block of a chain: a thread has registers for 8 of its own beside scores of one inner
-   * product */
-  if (tc_mm_is_chain(mm))
-    return side == 64 || (side == 128 && mm->inner.n == 1 && tc_dtype_bytes(mm->acc) < 8);
+  /* rows of a block of a chain, at most; where sums are wider than operands a thread has so many of
+   * its own beside scores of one inner product; few rows, as those that follow a cache of keys, are
+   * no gradients' */
+  if (tc_mm_is_chain(mm)) {
+    const bool same = mm->operand == mm->acc;
+    return side == 64 || (side == 128 && (same || mm->inner.n == 1)) ||
+           (side == 16 && same && mm->inner.rows.naction);
+  }
   if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
   return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
 }

@@ -25,10 +25,10 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
 bool tc_cuda_may_mma(const tc_mm_loop *mm); /* tensor cores multiply such operands */
 /* there is a template for the chain */
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k);
-/* ... that of tensor cores, and chains are made for it: of halves, of rows that shared memory
- * holds, or of sizes that are known at run time only.  (H100: chains of f32 by every thread's own
- * sums take as long as products by the library and a softmax between them, their gradients up to
- * twice as long.) */
+/* ... and chains are made for it: of rows that shared memory holds, or of sizes that are known at run
+ * time only. */
+bool tc_cuda_takes_chain(const tc_program *p, const tc_kernel *k);
+/* ... by tensor cores: of halves. */
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k);
 /* The i-th width that there are functions for where sizes are known at run time only; 0: there are
  * no more, or the one before suits all sizes.  And may a size be larger than all of them? */

@@ -1,0 +1,45 @@
+// Attention of f32 and f64 on GPUs, with gradients: no array has the scores, the weights, the mask or what is made of them.
+// REQUIRES: nvrtc
+// RUN: env TC_DUMP=loops,schedule %tc_cuda -c %s -o %t.o -fplugin-arg-tc-cuda-arch=90 -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-isa=v2 > %t.txt 2>&1
+// RUN: sed -n '/^; loops of .* for cuda/,/^; schedule/p' %t.txt | %check %s
+// RUN: sed -n '/^; schedule of .* for cuda/,/^; loops/p' %t.txt | %check --check-prefix=SCHEDULE %s
+#include <math.h>
+#include <tcompile.h>
+#include <tcompile/nn.h>
+
+#define OPERANDS(t, groups, w)                                                                      \
+  const tc_tensor *q TC_SHAPE(t "[B,6,T," w "]"), const tc_tensor *k TC_SHAPE(t "[B," groups ",S," w "]"), \
+      const tc_tensor *v TC_SHAPE(t "[B," groups ",S," w "]"), const tc_tensor *g TC_SHAPE(t "[B,6,T," w "]"), tc_tensor **d
+
+static bool trained(const tc_tensor *y, const tc_tensor *g, const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, tc_tensor **d) {
+  const tc_tensor *of[] = {q, k, v};
+  d[3] = tc_detach(y);
+  return tc_grad_with(y, g, 3, of, 0, d);
+}
+
+// The product that is reduced beside its rows, sums of rows, gradients of queries, and those of keys and values.
+// CHECK-LABEL: program single: 4 kernels
+// CHECK-NOT: {{\[.*T,S\]}}
+// SCHEDULE-LABEL: schedule of single
+// SCHEDULE: template simt
+// SCHEDULE: sides 128 64
+TC_COMPILE bool single(OPERANDS("f32", "6", "64")) {
+  tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(k, -2, -1)), 0.125);
+  return trained(tc_matmul(tc_softmax(s, -1), v), g, q, k, v, d);
+}
+
+// Heads that share keys, whose gradients are summed afterwards.
+// CHECK-LABEL: program shared
+// CHECK-NOT: {{\[.*T,S\]}}
+// SCHEDULE-LABEL: schedule of shared
+TC_COMPILE bool shared(OPERANDS("f64", "2", "40")) {
+  return trained(tc_attention(q, k, v, (tc_attention_options){.causal = true}), g, q, k, v, d);
+}
+
+// Rows that see keys on both sides, of widths that are known at run time only.
+// CHECK-LABEL: program window
+// CHECK-NOT: {{\[.*T,S\]}}
+// SCHEDULE-LABEL: schedule of window
+TC_COMPILE bool window(OPERANDS("f32", "6", "D")) {
+  return trained(tc_attention(q, k, v, (tc_attention_options){.window = 3}), g, q, k, v, d);
+}
