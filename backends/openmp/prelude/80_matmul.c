@@ -78,7 +78,8 @@ TC_MM_FN int tc_mm_fit(const int *size, int64_t n) {
 /* Threads for so many multiply-adds.  Starting threads costs what one multiplies in the meantime; tiles are some eight
  * times faster. */
 TC_MM_FN int64_t tc_mm_threads(const tc_mm *g, int64_t work) {
-  return work < (g->begin ? 4000000 : 500000) ? 1 : tcrt_max_threads();
+  const int64_t least = g->begin ? 4000000 : 500000;
+  return work >= least && tcrt_team_pays(work, least) ? tcrt_max_threads() : 1;
 }
 
 /* Runs `worker` on so many threads, of which one is this one.  Each has a floating-point environment of its own
