@@ -30,7 +30,11 @@ enum {
   /* Terms of a result, loaded and added in a nest, that cost less than storing its tile and loading
    * that again. */
   FEW_TERMS = 4,
-  COLUMNS = TC_OMP_FULL_VECTORS * TC_OMP_SHORT /* for these, at least */
+  COLUMNS = TC_OMP_FULL_VECTORS * TC_OMP_SHORT, /* for these, at least */
+  /* Where a tile's sums go into C: rows for which a panel of B is packed for a tile or two, and bytes
+   * between rows of C of which a tile's share the sets of a cache. */
+  TILE_ROWS = 16,
+  SETS = 4096
 };
 
 /* Has n one part? */
@@ -82,12 +86,29 @@ static int few_columns(const tc_omp_matmul *x) {
   return lanes_of_a(x) == x->am && !x->mm->npart ? near_rows(x) : 1;
 }
 
+/* Columns of which a multiple, in rows of C, has these share sets of a cache. */
+static int64_t shared_sets(const tc_omp_matmul *x) { return SETS / x->e.sum; }
+
+static tc_dim columns(const tc_omp_matmul *x) { return x->mm->axis[x->an].extent; }
+
+static bool shares_sets(const tc_omp_matmul *x) {
+  return tc_dim_multiple(tc_graph_dims(x->p->graph), columns(x)) % shared_sets(x) == 0;
+}
+
+/* May the nest be faster than tiles of few terms; is it for all sizes? */
+static bool may_beat_tiles(const tc_omp_matmul *x) {
+  return !tc_omp_mm_direct(x) || may_be(x, x->am, TILE_ROWS) || shares_sets(x) ||
+         !tc_dim_is_const(columns(x));
+}
+static bool beats_tiles(const tc_omp_matmul *x) {
+  return !tc_omp_mm_direct(x) || is_at_most(x, x->am, TILE_ROWS) || shares_sets(x);
+}
+
 /* May a result be of few terms, of which the nest is a loop over rows of B? */
 static bool may_have_few_terms(const tc_omp_matmul *x) {
   return !is_at_most(x, x->an, COLUMNS - 1) && tc_dtype_is_float(x->mm->operand) &&
-         lanes_of_b(x) == x->an && !x->mm->npart && !tc_omp_mm_direct(x) &&
-         may_be(x, x->ak, FEW_TERMS) && !has_operations(x, x->mm->a) &&
-         !has_operations(x, x->mm->b);
+         lanes_of_b(x) == x->an && !x->mm->npart && may_be(x, x->ak, FEW_TERMS) &&
+         may_beat_tiles(x) && !has_operations(x, x->mm->a) && !has_operations(x, x->mm->b);
 }
 
 /* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes
@@ -106,7 +127,7 @@ static bool has_lanes(const tc_omp_matmul *x) {
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
   return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1) ||
                           (is_at_most(x, x->ak, FEW_TERMS) && !may_be(x, x->an, COLUMNS - 1) &&
-                           may_have_few_terms(x)));
+                           beats_tiles(x) && may_have_few_terms(x)));
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
@@ -176,7 +197,11 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
     tc_buf k = {0};
     put_or(out, &first);
     tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
-    tc_putf(out, "(%s <= %d && %s >= %d)", k.text, FEW_TERMS, n.text, COLUMNS);
+    tc_putf(out, "(%s <= %d && %s >= %d", k.text, FEW_TERMS, n.text, COLUMNS);
+    if (!beats_tiles(x))
+      tc_putf(out, " && (%s <= %d || (%s) %% %lld == 0)", m.text, TILE_ROWS, n.text,
+              (long long)shared_sets(x));
+    tc_put(out, ")");
     tc_buf_free(&k);
   }
   if (first) tc_put(out, "0");
