@@ -1,4 +1,5 @@
-/* Products of few rows or columns, whose sizes are known at run time or before, at every level, against the interpreter. */
+/* Products of few rows or columns, or terms, whose sizes are known at run time or before, and tiles that are stored rounded, at
+ * every level, against the interpreter. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -175,6 +176,21 @@ Test(few_rows, few_terms_in_place) {
     tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
     omp_unit u = unit_of(&built, 1);
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) check(&u, 0, g, &p, &some[i]);
+    tc_graph_free(g);
+    omp_unit_free(&u);
+  }
+}
+
+/* Micro-kernels round sums of bf16 products as they store them: whole tiles and those at the edges, of one and of several
+ * blocks of k. */
+Test(few_rows, rounded_in_place) {
+  static const sizes some[] = {{2, 28, 40, 64}, {1, 15, 33, 70}, {3, 8, 5, 32}, {1, 29, 6200, 45}, {1, 14, 0, 32}};
+  for (int i = 0; i < 4; i++) {
+    const product p = {"bf16", i & 1, i >> 1, true};
+    tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
+    omp_unit u = unit_of(&built, 1);
+    cr_expect_not_null(strstr(u.texts.kernels->text.text, ".c_rounded = 1"));
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) check(&u, 0, g, &p, &some[k]);
     tc_graph_free(g);
     omp_unit_free(&u);
   }
