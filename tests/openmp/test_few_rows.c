@@ -184,12 +184,14 @@ Test(few_rows, few_terms_in_place) {
 /* Micro-kernels round sums of bf16 products as they store them: whole tiles and those at the edges, of one and of several
  * blocks of k. */
 Test(few_rows, rounded_in_place) {
-  static const sizes some[] = {{2, 28, 40, 64}, {1, 15, 33, 70}, {3, 8, 5, 32}, {1, 29, 6200, 45}, {1, 14, 0, 32}};
+  static const sizes some[] = {{2, 28, 40, 64}, {1, 15, 33, 70}, {3, 8, 5, 32}, {1, 29, 6200, 45}, {1, 14, 0, 32},
+                               {2, 16, 4, 64}, {2, 30, 4, 66}, {1, 70, 2, 65}, {1, 70, 1, 65}};
   for (int i = 0; i < 4; i++) {
     const product p = {"bf16", i & 1, i >> 1, true};
     tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
     omp_unit u = unit_of(&built, 1);
     cr_expect_not_null(strstr(u.texts.kernels->text.text, ".c_rounded = 1"));
+    cr_expect_eq(!strstr(u.texts.kernels->text.text, "(s_K <= 4 && s_N >= 64 && (TC_ISA != TC_LEVEL_bf16 || (s_M) * ((s_K) - 1) <= 64))"), p.tb);
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) check(&u, 0, g, &p, &some[k]);
     tc_graph_free(g);
     omp_unit_free(&u);

@@ -34,7 +34,10 @@ enum {
   /* Where a tile's sums go into C: rows for which a panel of B is packed for a tile or two, and bytes
    * between rows of C of which a tile's share the sets of a cache. */
   TILE_ROWS = 16,
-  SETS = 4096
+  SETS = 4096,
+  /* Where micro-kernels round their sums: rows times terms after the first, for which the nest takes
+   * less than what is packed of B. */
+  ROUNDED_WORK = 64
 };
 
 /* Has n one part? */
@@ -101,6 +104,7 @@ static bool may_beat_tiles(const tc_omp_matmul *x) {
          !tc_dim_is_const(columns(x));
 }
 static bool beats_tiles(const tc_omp_matmul *x) {
+  if (tc_omp_mm_rounded(x)) return is_at_most(x, x->ak, 1);
   return !tc_omp_mm_direct(x) || is_at_most(x, x->am, TILE_ROWS) || shares_sets(x);
 }
 
@@ -198,7 +202,10 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
     put_or(out, &first);
     tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
     tc_putf(out, "(%s <= %d && %s >= %d", k.text, FEW_TERMS, n.text, COLUMNS);
-    if (!beats_tiles(x))
+    if (tc_omp_mm_rounded(x))
+      tc_putf(out, " && (TC_ISA != TC_LEVEL_bf16 || (%s) * ((%s) - 1) <= %d)", m.text, k.text,
+              ROUNDED_WORK);
+    else if (!beats_tiles(x))
       tc_putf(out, " && (%s <= %d || (%s) %% %lld == 0)", m.text, TILE_ROWS, n.text,
               (long long)shared_sets(x));
     tc_put(out, ")");
