@@ -27,6 +27,11 @@ enum {
   /* Columns of B for which multiplying vectors along k costs less than vectors of columns that are
    * mostly empty. */
   FEW_COLUMNS = 4,
+  /* Rows and terms from which on reading an A that is stored by columns for each of FEW_ROWS columns of B
+   * costs less than transposing it, and for few more, where the work is too little for a team. */
+  LEAST_ROWS = 64,
+  LEAST_TERMS = 32,
+  ALONE = 500000,
   /* Terms of a result, loaded and added in a nest, that cost less than storing its tile and loading
    * that again. */
   FEW_TERMS = 4,
@@ -173,9 +178,10 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
 }
 
 /* One row, or up to `few` where the large operand has the columns and rows that loops are
- * interchanged for, and columns for several tasks; `others`: of the columns. */
+ * interchanged for, and columns for several tasks; `others`: of the columns.  turned: columns, of an
+ * A that would be transposed. */
 static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const char *others,
-                       bool *first, tc_buf *out) {
+                       bool turned, bool *first, tc_buf *out) {
   enum { TASKS = 2 };
   tc_buf k = {0};
   put_or(out, first);
@@ -184,6 +190,10 @@ static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const 
   if (few > 1)
     tc_putf(out, " || (%s <= %d && %s >= %d && %s >= %d)", rows, few, others,
             TASKS * TC_OMP_RESIDENT, k.text, TC_OMP_LEAST_ROWS);
+  if (few > 1 && turned)
+    tc_putf(out, " || (%s <= %d && %s >= %d && %s >= %d && (%s <= %d || (%s) * (%s) < %d / (%s)))",
+            rows, few, others, LEAST_ROWS, k.text, LEAST_TERMS, rows, FEW_ROWS, rows, others, ALONE,
+            k.text);
   tc_buf_free(&k);
 }
 
@@ -192,9 +202,9 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
   bool first = true;
   tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
   tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
-  if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, &first, out);
+  if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, false, &first, out);
   if (may_be(x, x->an, few_columns(x)) && (!tc_mm_parts(x->mm, x->ak) || lanes_of_a(x) == x->ak))
-    put_is_few(x, few_columns(x), n.text, m.text, &first, out);
+    put_is_few(x, few_columns(x), n.text, m.text, true, &first, out);
   if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak)
     put_is_few_dots(x, m.text, n.text, &first, out);
   if (contiguous_axis(x) == x->an && may_have_few_terms(x)) {
