@@ -1,4 +1,5 @@
-/* Products of few rows or columns, whose sizes are known at run time or before, at every level, against the interpreter. */
+/* Products of few rows or columns, or terms, whose sizes are known at run time or before, and tiles that are stored rounded, at
+ * every level, against the interpreter. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -19,13 +20,14 @@ static tc_diag diag = {report, NULL};
 typedef struct product {
   const char *dtype;
   bool ta, tb; /* stored transposed */
+  bool bare;   /* without c */
 } product;
 
 typedef struct sizes {
   int64_t b, m, k, n;
 } sizes;
 
-/* a b + c.  known: the sizes in place of symbols. */
+/* a b + c, or a b.  known: the sizes in place of symbols. */
 static tc_graph *graph_of(const product *p, const sizes *known) {
   char m[24] = "M", k[24] = "K", n[24] = "N";
   tc_buf t = {0};
@@ -39,7 +41,9 @@ static tc_graph *graph_of(const product *p, const sizes *known) {
   tc_put(&t, p->ta ? "%4 = permute %1 axes=[0,2,1]\n" : "");
   if (p->tb) tc_putf(&t, "%%%d = permute %%2 axes=[0,2,1]\n", p->ta ? 5 : 4);
   const int a = p->ta ? 4 : 1, b = p->tb ? (p->ta ? 5 : 4) : 2, first = 4 + p->ta + p->tb;
-  tc_putf(&t, "%%%d = matmul %%%d %%%d\n%%%d = add %%%d %%3\nret %%%d\n", first, a, b, first + 1, first, first + 1);
+  tc_putf(&t, "%%%d = matmul %%%d %%%d\n", first, a, b);
+  if (!p->bare) tc_putf(&t, "%%%d = add %%%d %%3\n", first + 1, first);
+  tc_putf(&t, "ret %%%d\n", p->bare ? first : first + 1);
   tc_graph *g = tc_graph_parse(t.text, &diag);
   cr_assert_not_null(g, "%s", t.text);
   tc_buf_free(&t);
@@ -97,10 +101,10 @@ static omp_unit unit_of(tc_graph **graphs, int n) {
 static void check_symbolic(const char *dtype) {
   static const int64_t few[] = {1, 2, 3, 4, 5}, many[] = {1, 7, 16, 70, 530}, deep[] = {1, 4, 5, 40, 300};
   tc_graph *built[4];
-  for (int i = 0; i < 4; i++) built[i] = graph_of(&(product){dtype, i & 1, i >> 1}, NULL);
+  for (int i = 0; i < 4; i++) built[i] = graph_of(&(product){dtype, i & 1, i >> 1, false}, NULL);
   omp_unit u = unit_of(built, 4);
   for (int i = 0; i < 4; i++) {
-    const product p = {dtype, i & 1, i >> 1};
+    const product p = {dtype, i & 1, i >> 1, false};
     tc_graph *g = graph_of(&p, NULL);
     for (int a = 0; a < 5; a++)
       for (int b = 0; b < 5; b++)
@@ -124,7 +128,7 @@ Test(few_rows, of_known_sizes) {
   static product form[FORMS];
   tc_graph *built[FORMS * SIZES];
   for (int i = 0; i < FORMS; i++) {
-    form[i] = (product){i >> 2 ? "bf16" : "f32", i & 1, i >> 1 & 1};
+    form[i] = (product){i >> 2 ? "bf16" : "f32", i & 1, i >> 1 & 1, false};
     for (int k = 0; k < SIZES; k++) built[i * SIZES + k] = graph_of(&form[i], &known[k]);
   }
   omp_unit u = unit_of(built, FORMS * SIZES);
@@ -137,21 +141,59 @@ Test(few_rows, of_known_sizes) {
   omp_unit_free(&u);
 }
 
-/* Results of few terms, which an epilogue takes up, are a nest; rows of which are long enough for that. */
-Test(few_rows, few_terms) {
-  static const struct {
-    sizes of;
-    bool nest;
-  } known[] = {{{1, 20, 4, 64}, true}, {{1, 20, 5, 64}, false}, {{1, 20, 4, 63}, false}};
-  const product p = {"bf16", false, false};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    tc_graph *g = graph_of(&p, &known[i].of);
+typedef struct choice {
+  sizes of;
+  bool nest;
+} choice;
+
+static void check_choices(const product *p, const choice *known, int n, const char *condition) {
+  for (int i = 0; i < n; i++) {
+    tc_graph *g = graph_of(p, &known[i].of);
     omp_unit u = unit_of(&g, 1);
-    cr_expect_eq(!strstr(u.texts.kernels->text.text, "tc_mm_run("), known[i].nest, "%d", (int)i);
+    cr_expect_eq(!strstr(u.texts.kernels->text.text, "tc_mm_run("), known[i].nest, "%d", i);
     omp_unit_free(&u);
   }
-  tc_graph *g = graph_of(&p, NULL);
+  tc_graph *g = graph_of(p, NULL);
   omp_unit u = unit_of(&g, 1);
-  cr_expect_not_null(strstr(u.texts.kernels->text.text, "(s_K <= 4 && s_N >= 64)"));
+  cr_expect_not_null(strstr(u.texts.kernels->text.text, condition));
   omp_unit_free(&u);
+}
+
+/* Results of few terms, which an epilogue takes up, are a nest; rows of which are long enough for that. */
+Test(few_rows, few_terms) {
+  static const choice known[] = {{{1, 20, 4, 64}, true}, {{1, 20, 5, 64}, false}, {{1, 20, 4, 63}, false}};
+  check_choices(&(product){"bf16", false, false, false}, known, 3, "(s_K <= 4 && s_N >= 64)");
+}
+
+/* Those that tiles put into C themselves: few rows, or rows that share the sets of a cache. */
+Test(few_rows, few_terms_in_place) {
+  static const choice known[] = {{{1, 16, 4, 64}, true}, {{1, 17, 4, 64}, false}, {{1, 16, 5, 64}, false},
+                                 {{1, 17, 4, 2048}, true}, {{1, 17, 4, 2047}, false}};
+  static const sizes some[] = {{2, 16, 4, 64}, {2, 17, 4, 64}, {1, 40, 2, 1024}, {3, 7, 1, 131}, {1, 0, 2, 64}, {1, 5, 0, 1024}};
+  for (int ta = 0; ta < 2; ta++) {
+    const product p = {"f32", ta, false, true};
+    check_choices(&p, known, 5, "(s_K <= 4 && s_N >= 64 && (s_M <= 16 || (s_N) % 1024 == 0))");
+    tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
+    omp_unit u = unit_of(&built, 1);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) check(&u, 0, g, &p, &some[i]);
+    tc_graph_free(g);
+    omp_unit_free(&u);
+  }
+}
+
+/* Micro-kernels round sums of bf16 products as they store them: whole tiles and those at the edges, of one and of several
+ * blocks of k. */
+Test(few_rows, rounded_in_place) {
+  static const sizes some[] = {{2, 28, 40, 64}, {1, 15, 33, 70}, {3, 8, 5, 32}, {1, 29, 6200, 45}, {1, 14, 0, 32},
+                               {2, 16, 4, 64}, {2, 30, 4, 66}, {1, 70, 2, 65}, {1, 70, 1, 65}};
+  for (int i = 0; i < 4; i++) {
+    const product p = {"bf16", i & 1, i >> 1, true};
+    tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
+    omp_unit u = unit_of(&built, 1);
+    cr_expect_not_null(strstr(u.texts.kernels->text.text, ".c_rounded = 1"));
+    cr_expect_eq(!strstr(u.texts.kernels->text.text, "(s_K <= 4 && s_N >= 64 && (TC_ISA != TC_LEVEL_bf16 || (s_M) * ((s_K) - 1) <= 64))"), p.tb);
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) check(&u, 0, g, &p, &some[k]);
+    tc_graph_free(g);
+    omp_unit_free(&u);
+  }
 }

@@ -91,6 +91,26 @@ Test(team, in_a_child) {
   cr_assert_eq(status, 0);
 }
 
+static void come_late(void *p, int thread, int threads) {
+  (void)threads;
+  if (thread) usleep(*(useconds_t *)p);
+}
+
+/* Another program has the processor of the second thread. */
+Test(team, small_work_is_done_alone_while_teams_lose) {
+  useconds_t late = 50000;
+  omp_set_num_threads(1);
+  cr_assert_not(tcrt_team_pays(2000, 1000));
+  omp_set_num_threads(2);
+  cr_assert(tcrt_team_pays(2000, 1000));
+  tcrt_team(come_late, &late, 0);
+  cr_assert_not(tcrt_team_pays(2000, 1000));
+  cr_assert(tcrt_team_pays((int64_t)1 << 40, 1000));
+  int tries = 0;
+  while (!tcrt_team_pays(2000, 1000) && tries < 1000) usleep(10000), tries++;
+  cr_assert(tries < 1000);
+}
+
 typedef struct covered {
   _Atomic unsigned char *times;
   int64_t grain;

@@ -27,10 +27,22 @@ enum {
   /* Columns of B for which multiplying vectors along k costs less than vectors of columns that are
    * mostly empty. */
   FEW_COLUMNS = 4,
+  /* Rows and terms from which on reading an A that is stored by columns for each of FEW_ROWS columns of B
+   * costs less than transposing it, and for few more, where the work is too little for a team. */
+  LEAST_ROWS = 64,
+  LEAST_TERMS = 32,
+  ALONE = 500000,
   /* Terms of a result, loaded and added in a nest, that cost less than storing its tile and loading
    * that again. */
   FEW_TERMS = 4,
-  COLUMNS = TC_OMP_FULL_VECTORS * TC_OMP_SHORT /* for these, at least */
+  COLUMNS = TC_OMP_FULL_VECTORS * TC_OMP_SHORT, /* for these, at least */
+  /* Where a tile's sums go into C: rows for which a panel of B is packed for a tile or two, and bytes
+   * between rows of C of which a tile's share the sets of a cache. */
+  TILE_ROWS = 16,
+  SETS = 4096,
+  /* Where micro-kernels round their sums: rows times terms after the first, for which the nest takes
+   * less than what is packed of B. */
+  ROUNDED_WORK = 64
 };
 
 /* Has n one part? */
@@ -82,12 +94,30 @@ static int few_columns(const tc_omp_matmul *x) {
   return lanes_of_a(x) == x->am && !x->mm->npart ? near_rows(x) : 1;
 }
 
+/* Columns of which a multiple, in rows of C, has these share sets of a cache. */
+static int64_t shared_sets(const tc_omp_matmul *x) { return SETS / x->e.sum; }
+
+static tc_dim columns(const tc_omp_matmul *x) { return x->mm->axis[x->an].extent; }
+
+static bool shares_sets(const tc_omp_matmul *x) {
+  return tc_dim_multiple(tc_graph_dims(x->p->graph), columns(x)) % shared_sets(x) == 0;
+}
+
+/* May the nest be faster than tiles of few terms; is it for all sizes? */
+static bool may_beat_tiles(const tc_omp_matmul *x) {
+  return !tc_omp_mm_direct(x) || may_be(x, x->am, TILE_ROWS) || shares_sets(x) ||
+         !tc_dim_is_const(columns(x));
+}
+static bool beats_tiles(const tc_omp_matmul *x) {
+  if (tc_omp_mm_rounded(x)) return is_at_most(x, x->ak, 1);
+  return !tc_omp_mm_direct(x) || is_at_most(x, x->am, TILE_ROWS) || shares_sets(x);
+}
+
 /* May a result be of few terms, of which the nest is a loop over rows of B? */
 static bool may_have_few_terms(const tc_omp_matmul *x) {
   return !is_at_most(x, x->an, COLUMNS - 1) && tc_dtype_is_float(x->mm->operand) &&
-         lanes_of_b(x) == x->an && !x->mm->npart && !tc_omp_mm_direct(x) &&
-         may_be(x, x->ak, FEW_TERMS) && !has_operations(x, x->mm->a) &&
-         !has_operations(x, x->mm->b);
+         lanes_of_b(x) == x->an && !x->mm->npart && may_be(x, x->ak, FEW_TERMS) &&
+         may_beat_tiles(x) && !has_operations(x, x->mm->a) && !has_operations(x, x->mm->b);
 }
 
 /* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes
@@ -106,7 +136,7 @@ static bool has_lanes(const tc_omp_matmul *x) {
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
   return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1) ||
                           (is_at_most(x, x->ak, FEW_TERMS) && !may_be(x, x->an, COLUMNS - 1) &&
-                           may_have_few_terms(x)));
+                           beats_tiles(x) && may_have_few_terms(x)));
 }
 
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
@@ -148,9 +178,10 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
 }
 
 /* One row, or up to `few` where the large operand has the columns and rows that loops are
- * interchanged for, and columns for several tasks; `others`: of the columns. */
+ * interchanged for, and columns for several tasks; `others`: of the columns.  turned: columns, of an
+ * A that would be transposed. */
 static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const char *others,
-                       bool *first, tc_buf *out) {
+                       bool turned, bool *first, tc_buf *out) {
   enum { TASKS = 2 };
   tc_buf k = {0};
   put_or(out, first);
@@ -159,6 +190,10 @@ static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const 
   if (few > 1)
     tc_putf(out, " || (%s <= %d && %s >= %d && %s >= %d)", rows, few, others,
             TASKS * TC_OMP_RESIDENT, k.text, TC_OMP_LEAST_ROWS);
+  if (few > 1 && turned)
+    tc_putf(out, " || (%s <= %d && %s >= %d && %s >= %d && (%s <= %d || (%s) * (%s) < %d / (%s)))",
+            rows, few, others, LEAST_ROWS, k.text, LEAST_TERMS, rows, FEW_ROWS, rows, others, ALONE,
+            k.text);
   tc_buf_free(&k);
 }
 
@@ -167,16 +202,23 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
   bool first = true;
   tc_print_dim(x->p, x->mm->axis[x->am].extent, &m);
   tc_print_dim(x->p, x->mm->axis[x->an].extent, &n);
-  if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, &first, out);
+  if (may_be(x, x->am, few_rows(x))) put_is_few(x, few_rows(x), m.text, n.text, false, &first, out);
   if (may_be(x, x->an, few_columns(x)) && (!tc_mm_parts(x->mm, x->ak) || lanes_of_a(x) == x->ak))
-    put_is_few(x, few_columns(x), n.text, m.text, &first, out);
+    put_is_few(x, few_columns(x), n.text, m.text, true, &first, out);
   if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak)
     put_is_few_dots(x, m.text, n.text, &first, out);
   if (contiguous_axis(x) == x->an && may_have_few_terms(x)) {
     tc_buf k = {0};
     put_or(out, &first);
     tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
-    tc_putf(out, "(%s <= %d && %s >= %d)", k.text, FEW_TERMS, n.text, COLUMNS);
+    tc_putf(out, "(%s <= %d && %s >= %d", k.text, FEW_TERMS, n.text, COLUMNS);
+    if (tc_omp_mm_rounded(x))
+      tc_putf(out, " && (TC_ISA != TC_LEVEL_bf16 || (%s) * ((%s) - 1) <= %d)", m.text, k.text,
+              ROUNDED_WORK);
+    else if (!beats_tiles(x))
+      tc_putf(out, " && (%s <= %d || (%s) %% %lld == 0)", m.text, TILE_ROWS, n.text,
+              (long long)shared_sets(x));
+    tc_put(out, ")");
     tc_buf_free(&k);
   }
   if (first) tc_put(out, "0");

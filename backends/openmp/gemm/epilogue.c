@@ -2,15 +2,23 @@
  * along n, so that whole lines of C are written. */
 #include "backends/openmp/gemm/matmul.h"
 
-const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
+/* The STORE of a bare product as that dtype, with n contiguous; or NULL. */
+static const tc_action *bare_store(const tc_omp_matmul *x, tc_dtype d) {
   const tc_stage *st = &x->mm->epilogue;
   const tc_action *a = st->action;
   if (tc_mm_is_chain(x->mm)) return NULL;
   if (st->naction != 1 || a->kind != TC_ACT_STORE || a->guard.id || a->address.nterm) return NULL;
   if (x->k->expr[a->value.id].kind != TC_EX_RESULT) return NULL;
-  const tc_dtype d = x->p->buffer[x->k->buffer[a->buffer]].dtype;
-  if (d != x->mm->acc || x->e.sum != (int)tc_dtype_bytes(d)) return NULL;
+  if (x->p->buffer[x->k->buffer[a->buffer]].dtype != d) return NULL;
   return tc_dim_is(a->address.coef[x->an], 1) && !tc_mm_by_parts(x->mm, &a->address) ? a : NULL;
+}
+
+const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x) {
+  return x->e.sum == (int)tc_dtype_bytes(x->mm->acc) ? bare_store(x, x->mm->acc) : NULL;
+}
+
+const tc_action *tc_omp_mm_rounded(const tc_omp_matmul *x) {
+  return x->vnni && x->mm->acc == TC_F32 ? bare_store(x, TC_BF16) : NULL;
 }
 
 static void put_c_at(tc_omp_matmul *x, const tc_action *a) {
@@ -78,7 +86,7 @@ void tc_omp_mm_put_prefetch(tc_omp_matmul *x) {
 }
 
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
-  const tc_action *direct = tc_omp_mm_direct(x);
+  const tc_action *direct = tc_omp_mm_direct(x), *rounded = tc_omp_mm_rounded(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1;
   const uint32_t row = batch | 1u << x->am | tc_mm_parts(x->mm, x->am);
   const uint32_t depends = tc_print_stage_axes(&x->mm->epilogue, x->s.depends);
@@ -87,6 +95,11 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
       tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[x->an].extent) % 16 == 0 &&
       x->e.sum <= 4;
   if (direct) put_c_at(x, direct);
+  if (rounded) {
+    tc_put(x->out, "#if TC_ISA == TC_LEVEL_bf16\n");
+    put_c_at(x, rounded);
+    tc_put(x->out, "#endif\n");
+  }
   tc_omp_mm_open(
       x, "static TC_VECTOR_WIDTH void @NAME@_epilogue(const tc_mm *g, int64_t batch, int64_t "
          "m0, int64_t rows,\n"

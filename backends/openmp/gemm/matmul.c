@@ -272,6 +272,12 @@ static void put_in_place(const tc_omp_matmul *x) {
     put_stride(x, "c_rs", c->address.coef[x->am], (int)tc_dtype_bytes(x->mm->acc));
     tc_put(x->out, " .c_at = @NAME@_c_at,\n");
   }
+  const tc_action *rounded = tc_omp_mm_rounded(x);
+  if (rounded) {
+    tc_put(x->out, "#if TC_ISA == TC_LEVEL_bf16\n     ");
+    put_stride(x, "c_rs", rounded->address.coef[x->am], (int)tc_dtype_bytes(TC_BF16));
+    tc_put(x->out, " .c_at = @NAME@_c_at, .c_rounded = 1,\n#endif\n");
+  }
 }
 
 /* Of a product alone, or of one of a chain. */

@@ -132,5 +132,7 @@ void tc_omp_mm_put_prefetch(tc_omp_matmul *x); /* @NAME@_prefetch */
 /* The STORE of a bare product of the accumulator's dtype, with n contiguous: C in place; or NULL.
  */
 const tc_action *tc_omp_mm_direct(const tc_omp_matmul *x);
+/* The same of a product of bf16 whose sums are rounded to bf16, by micro-kernels of level bf16. */
+const tc_action *tc_omp_mm_rounded(const tc_omp_matmul *x);
 
 #endif

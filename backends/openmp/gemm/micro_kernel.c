@@ -96,13 +96,25 @@ static void put_loop(const tile *t) {
   tc_put(t->out, ";\n      }\n    }\n");
 }
 
+/* form: C: how the sums of a row and a vector are stored; both, twice. */
+static void put_stores(const tile *t, const char *form) {
+  for (int i = 0; i < t->rows; ++i) {
+    tc_put(t->out, "   ");
+    for (int j = 0; j < t->vectors; ++j) {
+      tc_put(t->out, " ");
+      tc_putf(t->out, form, i, j, i, j);
+    }
+    tc_put(t->out, "\n");
+  }
+}
+
 static void put_results(const tile *t) {
   for (int i = 0; is_offset(t) && i < t->rows; ++i) {
     tc_put(t->out, "   ");
     for (int j = 0; j < t->vectors; ++j) tc_putf(t->out, " c%d_%d -= z%d;", i, j, j);
     tc_put(t->out, "\n");
   }
-  tc_put(t->out, "    if (add) {\n");
+  tc_put(t->out, "    if (add & TC_MM_ADD) {\n");
   for (int i = 0; i < t->rows; ++i) {
     tc_put(t->out, "     ");
     for (int j = 0; j < t->vectors; ++j)
@@ -110,12 +122,12 @@ static void put_results(const tile *t) {
     tc_put(t->out, "\n");
   }
   tc_put(t->out, "    }\n");
-  for (int i = 0; i < t->rows; ++i) {
-    tc_put(t->out, "   ");
-    for (int j = 0; j < t->vectors; ++j)
-      tc_putf(t->out, " *(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;", i, j, i, j);
-    tc_put(t->out, "\n");
+  if (t->vnni) {
+    tc_put(t->out, "    if (add & TC_MM_ROUND) {\n");
+    put_stores(t, "tc_store_bf16((tc_bf16 *)(c + %d * cs) + %d * TC_L, (tc_vf32)c%d_%d);");
+    tc_put(t->out, "      return;\n    }\n");
   }
+  put_stores(t, "*(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;");
 }
 
 /* All of k, or block after block. */

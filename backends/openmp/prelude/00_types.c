@@ -44,7 +44,7 @@
 #ifdef TC_PARALLEL_WORK
 #define TC_PAYS(work, most) ((work) > TC_PARALLEL_WORK && tcrt_max_threads() > 1)
 #else
-#define TC_PAYS(work, most) ((work) > (most) && tcrt_max_threads() > 1)
+#define TC_PAYS(work, most) ((work) > (most) && tcrt_team_pays(work, most))
 #endif
 #ifdef TC_SINGLE_PASS_POINTS /* rows from here on have variances from one pass, where that keeps their digits */
 #define TC_SINGLE_PASS(points, least) ((points) >= TC_SINGLE_PASS_POINTS)
@@ -103,6 +103,7 @@ typedef uint64_t tc_u64;
 void tcrt_team(void (*share)(void *arg, int thread, int threads), void *arg, int most);
 void tcrt_barrier(void);
 int tcrt_max_threads(void);
+int tcrt_team_pays(int64_t work, int64_t least);
 
 typedef union tc_value {
   double f;
@@ -147,7 +148,7 @@ typedef tc_vu8 tc_vb8;
 #define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TC_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define TC_CEILDIV(a, b) (((a) + (b)-1) / (b))
-/* The first task of thread `part`; of thread `parts`: the end. */
+/* The first task of thread `part`; of thread `parts`: the end.  The first thread, which is there already, has the most. */
 TC_FN int64_t tc_share(int64_t tasks, int64_t part, int64_t parts) {
-  return parts == 1 ? tasks * part : tasks * part / parts;
+  return parts == 1 ? tasks * part : (tasks * part + parts - 1) / parts;
 }

@@ -1,11 +1,12 @@
 /* Matrix products: what micro-kernels are, what a kernel tells the driver (struct tc_mm), and what all drivers of
  * products share: 81_matmul_run.c, 84_matmul_chain.c, 85_winograd.c, 87_winograd_gradient.c. */
-/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN */
-enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4 };
+/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN TC_MM_ROUND */
+enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4, TC_MM_ROUND = 8 };
 
 /* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD
  * to what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left
- * in registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  On its way it asks for k / pace
+ * in registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  One of pairs of bf16 stores sums as
+ * bf16 (TC_MM_ROUND).  On its way it asks for k / pace
  * lines of memory from `prefetch` on, `as` apart: a part of the next panel of B. */
 typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b,
                          int64_t bs, char *c, int64_t cs, int add, const char *prefetch, int64_t as);
@@ -36,6 +37,7 @@ struct tc_mm {
   const char *(*a_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t k);
   const char *(*b_at)(const tc_mm *g, int64_t batch, int64_t k, int64_t n);
   char *(*c_at)(const tc_mm *g, int64_t batch, int64_t m, int64_t n);
+  int c_rounded;    /* C is written in place as bf16 (TC_MM_ROUND) */
   int b_transposed; /* B is read along k, else along n */
   /* Addresses in what B is read from, contiguous along that axis, with elements of b_size bytes, and
    * b_pitch along the other; or 0. */
@@ -78,7 +80,8 @@ TC_MM_FN int tc_mm_fit(const int *size, int64_t n) {
 /* Threads for so many multiply-adds.  Starting threads costs what one multiplies in the meantime; tiles are some eight
  * times faster. */
 TC_MM_FN int64_t tc_mm_threads(const tc_mm *g, int64_t work) {
-  return work < (g->begin ? 4000000 : 500000) ? 1 : tcrt_max_threads();
+  const int64_t least = g->begin ? 4000000 : 500000;
+  return work >= least && tcrt_team_pays(work, least) ? tcrt_max_threads() : 1;
 }
 
 /* Runs `worker` on so many threads, of which one is this one.  Each has a floating-point environment of its own

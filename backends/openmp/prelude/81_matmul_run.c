@@ -23,9 +23,9 @@
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_11)
+#define tc_mm_run TC_NAME(tc_mm_run_12)
 #else
-#define tc_mm_run tc_mm_run_11
+#define tc_mm_run tc_mm_run_12
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -55,7 +55,7 @@ typedef struct tc_mm_call {
   int64_t deep;           /* k blocks of A's rows that a thread's scratch holds: all, or one */
   int64_t high, wide;     /* most row panels of a task, column panels with sums at a time */
   int64_t group, panels;  /* batches and column panels of a superblock */
-  int a_direct, b_direct;
+  int a_direct, b_direct, c_direct;
   int own_columns; /* threads have columns of their own */
   int once;  /* a task has all rows of C, so that packed B is used once */
   int own_b; /* what a thread packs of B stays its own */
@@ -214,7 +214,7 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
 TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i,
                             int edge) {
   if (c->kblocks == 1) return t->slot;
-  if (!c->g->c_at) return (q - t->g0) * (t->p1 - t->p0) + i;
+  if (!c->c_direct) return (q - t->g0) * (t->p1 - t->p0) + i;
   return edge ? t->g1 - t->g0 + i : q - t->g0;
 }
 
@@ -316,7 +316,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
     const int v = tc_mm_fit(g->rows, rows),
-              direct = g->c_at && rows == g->rows[v] && n.cols == n.width;
+              direct = c->c_direct && rows == g->rows[v] && n.cols == n.width;
     /* Micro-kernels ask for C themselves, but for those with `begin`. */
     if (direct ? g->begin && (last || kb > 0) : last) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.v];
@@ -329,7 +329,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     }
     if (direct) {
       micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs,
-            kb > 0, line, pitch);
+            (kb > 0 ? TC_MM_ADD : 0) | (g->c_rounded ? TC_MM_ROUND : 0), line, pitch);
       continue;
     }
     t->slot ^= 1;
@@ -481,7 +481,7 @@ TC_MM_FN void tc_mm_area(tc_mm_call *c, int64_t high) {
   high = tc_mm_min(high, TC_MM_PANELS);
   c->deep = 1;
   c->high = tc_mm_ceil_div(c->mpanel, tc_mm_ceil_div(c->mpanel, high));
-  c->wide = c->kblocks == 1 ? c->npanel : g->c_at ? slots - c->high : slots / c->high;
+  c->wide = c->kblocks == 1 ? c->npanel : c->c_direct ? slots - c->high : slots / c->high;
 }
 
 /* Blocks of k: of equal length, one where it is not much longer than wanted.  How many rows of A
@@ -490,6 +490,7 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   const tc_mm *g = c->g;
   c->kblocks = g->k * 2 <= g->kc * 3 ? 1 : tc_mm_ceil_div(g->k, g->kc);
   c->kc = tc_mm_round_up(tc_mm_ceil_div(g->k, c->kblocks), 32);
+  c->c_direct = g->c_at && (!g->c_rounded || c->kblocks == 1); /* rounded once */
   c->row_bytes = c->kc * g->es + TC_MM_PAD;
   const int64_t panel = c->row_bytes * g->mr;
   const int64_t deep = g->rows_bytes / (panel * c->kblocks); /* row panels of all of k */

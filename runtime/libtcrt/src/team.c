@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include <tcompile/abi.h>
 
@@ -93,26 +94,105 @@ static void prepare(void) {
   atomic_store_explicit(&ready, true, memory_order_release);
 }
 
+/* ---- whether teams pay ----------------------------------------------------------------------- */
+
+/* A team takes as long as its last thread.  On a processor that another program has, that one begins when the
+ * scheduler takes the processor back: after milliseconds, whatever the work.  So what teams save and lose is measured.
+ * Once they have lost more than they saved, work that costs less than what a team lost last is done by one thread, for
+ * a while: long enough for another try, which may lose as much, to take a small part of the time; the longer the more
+ * tries failed. */
+enum {
+  SAVED_MOST = 8000000, /* ns: as much is lost now and then where all processors are free */
+  PAUSE_MOST = 1000000000,
+  TIMES_LEAST = 16,
+  TIMES_MOST = 1 << 16,
+  LEAST_TIME = 4096 /* of work that just pays for a team, about */
+};
+
+static _Atomic int64_t saved = SAVED_MOST, cost, pause_end; /* ns; pause_end: 0, none */
+static _Atomic int64_t times = TIMES_LEAST;                 /* that a pause is longer than the loss */
+static _Thread_local int64_t at_barriers;
+
+#define GET(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define SET(x, value) atomic_store_explicit(&(x), value, memory_order_relaxed)
+
+/* Nanoseconds, up to a factor of two: the clock itself takes longer to read than some teams may lose. */
+static int64_t now(void) {
+#ifdef __x86_64__
+  return (int64_t)(__builtin_ia32_rdtsc() / 2);
+#else
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+#endif
+}
+
+static void account(int64_t gain, int64_t time) {
+  int64_t all = GET(saved) + (gain < SAVED_MOST / 8 ? gain : SAVED_MOST / 8), n = GET(times);
+  if (GET(pause_end)) return;
+  if (all > SAVED_MOST) {
+    all = SAVED_MOST;
+    n = TIMES_LEAST;
+  }
+  if (all < 0) {
+    const int64_t length = -gain * n;
+    all = 0;
+    if (n < TIMES_MOST) n *= 2;
+    SET(cost, -gain);
+    SET(pause_end, time + (length < PAUSE_MOST ? length : PAUSE_MOST));
+  }
+  SET(saved, all);
+  SET(times, n);
+}
+
+int tcrt_team_pays(int64_t work, int64_t least) {
+  if (tcrt_max_threads() == 1) return 0;
+  if (!GET(pause_end)) return 1;
+  if (now() < GET(pause_end)) return work / (least + 1) > GET(cost) * 2 / LEAST_TIME;
+  SET(pause_end, 0);
+  return 1;
+}
+
 /* ---- teams ----------------------------------------------------------------------------------- */
 
 typedef struct team {
   tcrt_share *share;
   void *arg;
+  int threads;
+  int64_t own; /* time that this thread's share took: the largest, or nearly */
 } team;
 
 static void run_share(void *p) {
-  const team *t = p;
-  t->share(t->arg, openmp.thread_num(), openmp.num_threads());
+  team *t = p;
+  const int thread = openmp.thread_num(), threads = openmp.num_threads();
+  const int64_t begin = now();
+  at_barriers = 0;
+  t->share(t->arg, thread, threads);
+  if (thread) return;
+  t->threads = threads;
+  t->own = now() - begin - at_barriers;
 }
 
 void tcrt_team(tcrt_share *share, void *arg, int most) {
-  team t = {share, arg};
+  team t = {share, arg, 1, 0};
   prepare();
-  if (forked || most == 1) share(arg, 0, 1);
-  else openmp.parallel(run_share, &t, (unsigned)most, 0);
+  if (forked || most == 1) {
+    share(arg, 0, 1);
+    return;
+  }
+  const int64_t begin = now();
+  openmp.parallel(run_share, &t, (unsigned)most, 0);
+  if (t.threads == 1) return;
+  const int64_t end = now();
+  /* Others may have twice as much to do: rows of a triangle. */
+  account(t.own * (2 * t.threads - 1) - (end - begin), end);
 }
 
-void tcrt_barrier(void) { openmp.barrier(); }
+void tcrt_barrier(void) {
+  const int64_t begin = now();
+  openmp.barrier();
+  at_barriers += now() - begin;
+}
 
 int tcrt_max_threads(void) {
   prepare();

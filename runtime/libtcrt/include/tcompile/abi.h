@@ -264,6 +264,9 @@ void tcrt_barrier(void);
 /* How many threads a team gets at most; 1 in a process without an OpenMP runtime. */
 int tcrt_max_threads(void);
 
+/* Whether a team pays for so much work, of which more than `least` pays for one where every thread has a processor. */
+int tcrt_team_pays(int64_t work, int64_t least);
+
 /* Fills *header, which the caller owns and which lives for the call, as a tensor over the layout's
  * memory; returns it.  A layout that is none of a tensor gives TC_FLAG_BROKEN and nothing else. */
 const struct tc_tensor *tcrt_borrow(struct tc_tensor *header, const tc_layout *layout);

@@ -24,6 +24,6 @@ void tc_for(int64_t n, int64_t grain, int64_t work, tc_range_fn *body, const voi
   loop l = {body, context, n, grain};
   if (n <= 0) return;
   /* Not even a team of one, which costs as much. */
-  if (work < TC_PARALLEL || tcrt_max_threads() == 1) body(context, 0, n);
+  if (work < TC_PARALLEL || !tcrt_team_pays(work, TC_PARALLEL)) body(context, 0, n);
   else tcrt_team(run_range, &l, 0);
 }
