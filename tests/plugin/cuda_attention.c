@@ -8,8 +8,8 @@
 #include <tcompile/nn.h>
 
 #define OPERANDS(t, groups, w)                                                                      \
-  const tc_tensor *q TC_SHAPE(t "[B,6,T," w "]"), const tc_tensor *k TC_SHAPE(t "[B," groups ",S," w "]"), \
-      const tc_tensor *v TC_SHAPE(t "[B," groups ",S," w "]"), const tc_tensor *g TC_SHAPE(t "[B,6,T," w "]"), tc_tensor **d
+  const tc_tensor *q TC_SHAPE(t "[B,6,T," w "]"), const tc_tensor *k TC_SHAPE(t "[B," groups ",T," w "]"), \
+      const tc_tensor *v TC_SHAPE(t "[B," groups ",T," w "]"), const tc_tensor *g TC_SHAPE(t "[B,6,T," w "]"), tc_tensor **d
 
 static bool trained(const tc_tensor *y, const tc_tensor *g, const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, tc_tensor **d) {
   const tc_tensor *of[] = {q, k, v};
@@ -19,7 +19,7 @@ static bool trained(const tc_tensor *y, const tc_tensor *g, const tc_tensor *q, 
 
 // The product that is reduced beside its rows, sums of rows, gradients of queries, and those of keys and values.
 // CHECK-LABEL: program single: 4 kernels
-// CHECK-NOT: {{\[.*T,S\]}}
+// CHECK-NOT: {{\[.*T,T\]}}
 // SCHEDULE-LABEL: schedule of single
 // SCHEDULE: template simt
 // SCHEDULE: sides 128 64
@@ -30,7 +30,7 @@ TC_COMPILE bool single(OPERANDS("f32", "6", "64")) {
 
 // Heads that share keys, whose gradients are summed afterwards.
 // CHECK-LABEL: program shared
-// CHECK-NOT: {{\[.*T,S\]}}
+// CHECK-NOT: {{\[.*T,T\]}}
 // SCHEDULE-LABEL: schedule of shared
 TC_COMPILE bool shared(OPERANDS("f64", "2", "40")) {
   return trained(tc_attention(q, k, v, (tc_attention_options){.causal = true}), g, q, k, v, d);
@@ -38,8 +38,16 @@ TC_COMPILE bool shared(OPERANDS("f64", "2", "40")) {
 
 // Rows that see keys on both sides, of widths that are known at run time only.
 // CHECK-LABEL: program window
-// CHECK-NOT: {{\[.*T,S\]}}
+// CHECK-NOT: {{\[.*T,T\]}}
 // SCHEDULE-LABEL: schedule of window
 TC_COMPILE bool window(OPERANDS("f32", "6", "D")) {
   return trained(tc_attention(q, k, v, (tc_attention_options){.window = 3}), g, q, k, v, d);
+}
+
+// Few rows beside many keys, as in decoding, are products of arrays, which all multiprocessors share.
+// CHECK-LABEL: program decode
+// CHECK: {{\[.*T,S\]}}
+// SCHEDULE-LABEL: schedule of decode
+TC_COMPILE tc_tensor *decode(const tc_tensor *q TC_SHAPE("f32[B,6,T,64]"), const tc_tensor *k TC_SHAPE("f32[B,6,S,64]"), const tc_tensor *v TC_SHAPE("f32[B,6,S,64]")) {
+  return tc_attention(q, k, v, (tc_attention_options){.scale = 0.125});
 }

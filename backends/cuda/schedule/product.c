@@ -163,6 +163,8 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b) {
 /* ---- chains ---------------------------------------------------------------------------------- */
 
 enum { MOST_WIDTH = 256 }; /* that shared memory holds for rows of two inner products */
+/* Of f32 and f64, the library's products of wider rows are faster by more than arrays of scores take. */
+enum { MOST_SINGLE_WIDTH = 64 };
 
 /* What inner products sum over, then the columns. */
 static int count_widths(const tc_mm_loop *mm) { return mm->inner.n + 1; }
@@ -203,12 +205,21 @@ bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
   return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k);
 }
 
+/* May rows be few beside what they are multiplied with, as in decoding?  A block has all of that,
+ * one part after the other, which products of arrays share out among all multiprocessors.  There are
+ * as many of one as of the other in what attends to itself. */
+static bool may_decode(const tc_mm_loop *mm) {
+  return !tc_dim_same(mm->axis[mm->nbatch].extent, mm->axis[mm->nbatch + TC_CUDA_ALONG_K].extent);
+}
+
 bool tc_cuda_takes_chain(const tc_program *p, const tc_kernel *k) {
+  const bool halves = tc_cuda_may_mma(&k->mm);
+  const int64_t most = halves ? MOST_WIDTH : MOST_SINGLE_WIDTH;
   for (int i = 0; i < count_widths(&k->mm); ++i) {
     const tc_dim d = width_of(&k->mm, i);
-    if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > MOST_WIDTH)) return false;
+    if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > most)) return false;
   }
-  return tc_cuda_may_chain(p, k);
+  return tc_cuda_may_chain(p, k) && (halves || !may_decode(&k->mm));
 }
 
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
