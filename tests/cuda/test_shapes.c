@@ -668,7 +668,13 @@ static void check_all(const char *word) {
   cr_expect_eq(bad, 0);
 }
 
-Test(shapes, agree, .timeout = 3000) { check_all(""); }
+/* Chains wherever there is a template for one, those that products of arrays are faster than, too. */
+Test(shapes, agree, .timeout = 3000) {
+  tc_target target = tc_cuda_target;
+  target.chain = tc_cuda_may_chain;
+  cuda_unit_target = &target;
+  check_all("");
+}
 
 /* Windows that are read by the products themselves. */
 Test(shapes, parts, .timeout = 3000) {
@@ -704,11 +710,13 @@ Test(shapes, windows_are_no_arrays) {
 
 /* Attention, forward and backward: no array has the scores, or what is made of them, whatever the dtype. */
 Test(shapes, attention_has_no_scores) {
+  tc_target target = tc_cuda_target;
+  target.chain = tc_cuda_may_chain;
   static const char *const texts[] = {trained_attention, trained_single_64, trained_single_256, trained_single_18,
                                       trained_double_40, trained_double_128, trained_groups,    trained_groups_short};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     tc_graph *g = tc_graph_optimize(parse(texts[i]));
-    tc_program *p = tc_lower(g, &tc_cuda_target);
+    tc_program *p = tc_lower(g, &target);
     cr_assert_not_null(p);
     const tc_dim rows = tc_dim_sym(tc_graph_dims(g), "R", 0, INT64_MAX, 1), keys = tc_dim_sym(tc_graph_dims(g), "C", 0, INT64_MAX, 1);
     for (uint32_t k = 0; k < p->nbuffer; k++) {
