@@ -55,15 +55,6 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   return true;
 }
 
-bool tc_cuda_begins_anywhere(const tc_print_scope *s, uint32_t id) {
-  const tc_cuda_nest *x = s->self;
-  return x->anywhere && tc_cuda_changes(x->nest, &s->k->expr[id].address);
-}
-
-static const char *load_neighbours(const tc_print_scope *s, uint32_t id) {
-  return tc_cuda_begins_anywhere(s, id) ? "tc_loaded_from<TC_L, TC_ANYWHERE>" : NULL;
-}
-
 static bool take_row_store(tc_print_scope *s, const tc_action *a) {
   if (!is_local(s, a->buffer)) return tc_cuda_take_tiled_store(s->self, a);
   tc_print_line(s, "b%u[u] = v%u;", a->buffer, a->value.id);
@@ -209,7 +200,7 @@ static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
                           .naxis = x->nest->naxis,
                           .vector = x->nest->vector,
                           .load = take_load,
-                          .load_neighbours = x->anywhere ? load_neighbours : NULL,
+                          .load_neighbours = x->anywhere ? tc_cuda_load_neighbours : NULL,
                           .store = x->in_registers ? take_row_store : NULL,
                           .self = x};
   x->parallel = (1u << x->nest->nparallel) - 1;

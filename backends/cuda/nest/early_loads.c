@@ -24,8 +24,17 @@ static const char *neighbours(const tc_cuda_nest *x, uint32_t id) {
   return tc_dim_is(a->coef[v], 1) ? "TC_L" : NULL;
 }
 
+static bool changes_anywhere(const tc_print_scope *s, uint32_t id) {
+  const tc_cuda_nest *x = s->self;
+  return x->anywhere && tc_cuda_changes(x->nest, &s->k->expr[id].address);
+}
+
+const char *tc_cuda_load_neighbours(const tc_print_scope *s, uint32_t id) {
+  return changes_anywhere(s, id) ? "tc_loaded_from<TC_L, TC_ANYWHERE>" : NULL;
+}
+
 static bool begins_anywhere(const tc_cuda_nest *x, uint32_t id, const char *n) {
-  return strcmp(n, "TC_L") == 0 && tc_cuda_begins_anywhere(&x->s, id);
+  return strcmp(n, "TC_L") == 0 && changes_anywhere(&x->s, id);
 }
 
 static void declare_early(tc_cuda_nest *x, uint32_t id) {

@@ -120,8 +120,9 @@ void tc_cuda_declare_prefetched(tc_cuda_nest *x);
 void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 /* Writes what stands for LOAD `id` where it was issued early. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
-/* body.c: does the load begin anywhere in functions of which TC_ANYWHERE says so? */
-bool tc_cuda_begins_anywhere(const tc_print_scope *s, uint32_t id);
+/* What loads neighbours where TC_ANYWHERE says in which functions loads begin anywhere; NULL: this
+ * one does not. */
+const char *tc_cuda_load_neighbours(const tc_print_scope *s, uint32_t id);
 
 /* shared_cache.c: rows that several passes read are cached in shared memory by the first. */
 typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;

@@ -83,6 +83,14 @@ tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to) {
 }
 
 /* Addresses without a buffer (positions) and constants in them may be larger than any buffer. */
+/* How often the stages pass over a row that is not kept. */
+int tc_cuda_count_passes(const tc_nest *n) {
+  const tc_nest streamed = tc_nest_streamed(n);
+  int passes = 0;
+  for (uint32_t s = 0; s < streamed.nstage; ++s) passes += tc_cuda_is_pass(n, &streamed.stage[s]);
+  return passes;
+}
+
 bool tc_cuda_changes(const tc_nest *n, const tc_address *a) {
   bool changes = !n->nparallel || a->nterm;
   for (int i = 0; i < n->nparallel; ++i) changes |= !tc_dim_is(a->coef[i], 0);

@@ -21,6 +21,7 @@ void tc_cuda_mark_stage(const tc_kernel *k, const tc_stage *st, uint8_t *need);
 bool tc_cuda_loads(const tc_kernel *k, const uint8_t *need, uint32_t buffer);
 tc_dim tc_cuda_points(const tc_program *p, const tc_nest *n, int from, int to); /* of these axes */
 bool tc_cuda_is_far(const tc_kernel *k, const tc_program *p, const tc_nest *n, const uint8_t *need);
+int tc_cuda_count_passes(const tc_nest *n); /* over a row that is not kept */
 /* Does the address change with the parallel axes, or with data? */
 bool tc_cuda_changes(const tc_nest *n, const tc_address *a);
 /* Does a load run along `across` in memory, and not along `along`? */
@@ -78,5 +79,8 @@ enum { TC_CUDA_COPIED = 8 };
  * anywhere. */
 uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                                 const uint8_t *need);
+/* Are there functions of a nest that peel its rows? */
+bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const uint8_t *need);
 
 #endif

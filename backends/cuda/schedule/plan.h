@@ -32,13 +32,9 @@ bool tc_cuda_plan_access(const tc_kernel *k, const tc_program *p, const tc_nest 
                          tc_cuda_nest_schedule *out);
 
 /* row_mapping.c.  Adds the functions of a nest of rows that are like v, its lanes and widths of
- * indices; those of rows that begin anywhere and are read once.  And the number of passes over a
- * row. */
+ * indices; those of rows that begin anywhere and are read once. */
 bool tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant v); /* false: none pays */
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant v);
-int tc_cuda_count_passes(const tc_nest *n);
-bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                      const uint8_t *need); /* may the nest have the latter? */
 /* of a row or column; -1: their number is not known */
 int64_t tc_cuda_constant_items(const tc_nest *n, int lanes);
 

@@ -261,24 +261,24 @@ static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
     add_group(r, plan, f, threads, items_of_parts((int)f->lanes, items), false);
 }
 
-/* By single elements, or by loads that begin anywhere, which are not worth as many functions: one
- * leaves the size of a part of a warp open.  What a thread has no
- * element for takes as long as what it has, and two warps of a short row wait for each other longer
- * than one takes for it. */
+/* By single elements, or by loads that begin anywhere: one function leaves the size of a part of a
+ * warp open.  What a thread has no element for takes as long as what it has, and two warps of a short
+ * row wait for each other longer than one takes for it.  Elements of a word and wide loads are not
+ * worth as many functions. */
 static void add_other_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f,
                               int items) {
-  enum { LARGE = 512 }; /* threads that read one long row again sooner than they keep it */
+  enum { LARGE = 512 /* threads that read one long row again sooner than they keep it */, WORDS = 4 };
   static const shape shapes[] = {{32, 3}, {32, 4},  {32, 6},  {32, 8},  {64, 8}, {128, 6},
                                  {128, 8}, {256, 6}, {256, 8}, {512, 6}, {512, 8}};
+  const bool few = f->lanes > 1 || plan->nest->width <= WORDS;
   tc_cuda_variant open = *f;
   hold_rows(&open, r, 32, items_of_parts((int)f->lanes, items), false);
   open.group = 0;
   if (open.blocks) tc_cuda_add(plan, open);
   for (int i = 0; i < (int)(sizeof shapes / sizeof *shapes); ++i) {
     const int each = items_of(&shapes[i], items);
-    if (f->lanes > 1 ? shapes[i].eighths < WHOLE || shapes[i].threads >= LARGE
-                     : shapes[i].threads >= LARGE && r->count < 2)
-      continue;
+    const bool whole = shapes[i].eighths == WHOLE, large = shapes[i].threads >= LARGE;
+    if ((few && !whole && shapes[i].eighths != HALF) || (large && (few || r->count < 2))) continue;
     if (each) add_group(r, plan, f, shapes[i].threads, each, false);
   }
 }
@@ -394,14 +394,6 @@ static bool has_large_rows(const tc_kernel *k, const tc_program *p) {
   return false;
 }
 
-/* How often the stages pass over a row that is not kept. */
-int tc_cuda_count_passes(const tc_nest *n) {
-  const tc_nest streamed = tc_nest_streamed(n);
-  int passes = 0;
-  for (uint32_t s = 0; s < streamed.nstage; ++s) passes += tc_cuda_is_pass(n, &streamed.stage[s]);
-  return passes;
-}
-
 /* Points of the parallel axes, at most. */
 static int64_t most_points(const tc_program *p, const tc_nest *n) {
   int64_t points = 1;
@@ -461,11 +453,6 @@ static void add_narrow(tc_cuda_plan *x, tc_cuda_variant f) {
   f.longest = EACH * GROUP;
   f.threads = TC_CUDA_THREADS;
   tc_cuda_add(x, f);
-}
-
-bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
-                      const uint8_t *need) {
-  return tc_cuda_count_passes(n) < 2 && tc_cuda_unaligned_load(k, p, n, need);
 }
 
 void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant f) {

@@ -37,3 +37,8 @@ uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const t
   }
   return found;
 }
+
+bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                      const uint8_t *need) {
+  return tc_cuda_count_passes(n) < 2 && tc_cuda_unaligned_load(k, p, n, need);
+}
