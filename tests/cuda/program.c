@@ -220,7 +220,7 @@ static void bind(machine *m) {
     const tc_sym *s = tc_dims_sym(c, i);
     if (s->input < 0) continue;
     m->sym[i] = s->axis < 0 ? m->run->scalar[s->input].i : m->run->input[s->input]->dim[s->axis];
-    if (m->run->apart && tc_is_pitch(m->p, i)) m->sym[i] += GAP;
+    if (m->run->layout == CUDA_APART && tc_is_pitch(m->p, i)) m->sym[i] += GAP;
   }
 }
 
@@ -278,16 +278,16 @@ static void fetch(const char *from, interp_array *a, int64_t k) {
 static void allocate(machine *m, uint32_t i) {
   const tc_buffer *b = &m->p->buffer[i];
   const int64_t bytes = value_of(m, tc_buffer_span(m->p, i)) * (int64_t)tc_dtype_bytes(b->dtype);
-  const bool operand = b->kind == TC_BUF_INPUT, moved = m->run->shifted || (m->run->apart && operand);
+  const bool operand = b->kind == TC_BUF_INPUT, apart = m->run->layout == CUDA_APART && operand;
   if (b->kind == TC_BUF_ARENA) m->data[i] = m->arena + value_of(m, b->offset);
   if (b->kind != TC_BUF_INPUT && b->kind != TC_BUF_OUTPUT) return;
   char *p = aligned_alloc(64, ((size_t)bytes + 255) / 64 * 64);
   memset(p, 0x7e, (size_t)bytes + 128);
   m->allocation[i] = p;
-  m->data[i] = p + 64 + (moved ? tc_dtype_bytes(b->dtype) : 0);
+  m->data[i] = p + 64 + (apart || m->run->layout == CUDA_SHIFTED ? tc_dtype_bytes(b->dtype) : 0);
   if (!operand) return;
   const interp_array *a = m->run->input[b->index];
-  const int64_t gap = m->run->apart && b->pitched ? GAP : 0;
+  const int64_t gap = apart && b->pitched ? GAP : 0;
   for (int64_t k = 0; k < a->count; k++)
     store(m->data[i], a->dtype, a, k, gap ? k + k / a->dim[a->rank - 1] * gap : k);
 }
@@ -353,7 +353,7 @@ static bool launch(const cuda_unit *u, int i, machine *m) {
       .threads_per_sm = 2048, .l2_bytes = 4096};
   const tcrt_cuda_call call = {.info = &info,
                                .bad = &bad,
-                               .device = !m->run->shifted && !m->run->alone}; /* 1: the library is there */
+                               .device = m->run->layout != CUDA_SHIFTED && !m->run->alone}; /* 1: the library is there */
   const tc_kernel_text *text = u->kernel[i];
   for (uint32_t k = 0, end; k < m->p->nkernel; k = end) {
     char symbol[300];

@@ -28,13 +28,16 @@ void cuda_unit_free(cuda_unit *u);
 bool cuda_each_text(const tc_program *p, bool (*f)(const char *name, const char *text, void *arg),
                     void *arg);
 
+/* Where buffers lie: at 16 bytes; none does; operands alone do not, and their rows lie apart where
+ * they have a pitch. */
+typedef enum cuda_layout { CUDA_ALIGNED, CUDA_SHIFTED, CUDA_APART, CUDA_LAYOUTS } cuda_layout;
+
 typedef struct cuda_run {
   /* in */
   const tc_program *p;
   const interp_array *const *input;
   const tc_value *scalar;
-  bool shifted; /* buffers are not aligned to 16 bytes */
-  bool apart;   /* nor are operands alone, whose rows lie apart where they have a pitch */
+  cuda_layout layout;
   bool alone; /* without the library */
   /* out, freed by cuda_run_free */
   interp_array **output, **after;

@@ -42,13 +42,10 @@ static int differs(const random_pair *it, const char *what, uint32_t i, const in
   return 1;
 }
 
-enum { ALIGNED, SHIFTED, APART, LAYOUTS };
-
-static int check(const cuda_unit *u, int i, const random_pair *it, int layout) {
+static int check(const cuda_unit *u, int i, const random_pair *it, cuda_layout layout) {
   cuda_run got = {.input = (const interp_array *const *)it->r.input,
                   .scalar = it->r.scalar,
-                  .shifted = layout == SHIFTED,
-                  .apart = layout == APART};
+                  .layout = layout};
   int bad = 0;
   interp_run want = random_pair_interpret(it, it->r.input),
              near = random_pair_interpret(it, it->near);
@@ -87,7 +84,7 @@ static void run_batch(random_pair *items, int n, tally *t) {
   cr_assert(ok, "texts do not build");
   for (int i = 0; i < n; i++) {
     t->graphs++;
-    for (int layout = 0; u.program[i] && layout < LAYOUTS; layout++) {
+    for (cuda_layout layout = 0; u.program[i] && layout < CUDA_LAYOUTS; layout++) {
       t->runs++;
       t->failures += check(&u, i, &items[i], layout);
     }

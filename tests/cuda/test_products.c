@@ -55,7 +55,7 @@ Test(products, of_one_text, .timeout = 600) {
   cr_expect_geq(own_sizes(u.program[0]), 4);
   cr_expect_eq(u.kernels, 1, "%d kernels", u.kernels);
   for (int way = 0; way < 4; way++) {
-    cuda_run got = {.p = u.program[0], .input = (const interp_array *const *)input, .shifted = way & 1, .alone = way >> 1};
+    cuda_run got = {.p = u.program[0], .input = (const interp_array *const *)input, .layout = way & 1 ? CUDA_SHIFTED : CUDA_ALIGNED, .alone = way >> 1};
     cr_assert(cuda_program(&u, 0, &got));
     for (uint32_t i = 0; i < want.nwrite; i++) {
       uint32_t to;

@@ -33,7 +33,7 @@ static void check_set(const cuda_unit *u, const loop_text *t, int set, bool shif
   cr_assert_leq(n, INPUTS);
   for (uint32_t i = 0; i < n; i++) input[i] = loop_text_input(g, i, set);
   interp_run want = {.g = g, .input = (const interp_array *const *)input, .round = true};
-  cuda_run got = {.input = (const interp_array *const *)input, .shifted = shifted};
+  cuda_run got = {.input = (const interp_array *const *)input, .layout = shifted ? CUDA_SHIFTED : CUDA_ALIGNED};
   cr_assert(interp_graph(&want), "%s", want.message);
   cr_assert(cuda_program(u, 0, &got), "%s", t->what);
   for (uint32_t i = 0; i < want.noutput; i++) {

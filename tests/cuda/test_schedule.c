@@ -74,7 +74,7 @@ static interp_array *values(tc_graph *g, uint32_t input, int64_t rows, int64_t c
 
 static void check_run(const cuda_unit *u, interp_array **in, const interp_run *want, allowance t,
                       bool shifted) {
-  cuda_run got = {.input = (const interp_array *const *)in, .shifted = shifted};
+  cuda_run got = {.input = (const interp_array *const *)in, .layout = shifted ? CUDA_SHIFTED : CUDA_ALIGNED};
   cr_assert(cuda_program(u, 0, &got));
   for (uint32_t i = 0; i < want->noutput; i++) {
     const int64_t k = allowance_mismatch(want->output[i], want->output[i], got.output[i], t);

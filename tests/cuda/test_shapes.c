@@ -599,23 +599,21 @@ static interp_array **arguments(tc_graph *g, const shape *s) {
   return input;
 }
 
-enum { ALIGNED, SHIFTED, APART, LAYOUTS };
-
-static int differs(int i, int layout, const char *what, uint32_t number, const interp_array *got,
+static int differs(int i, cuda_layout layout, const char *what, uint32_t number, const interp_array *got,
                    const interp_array *want) {
   const bool half = strstr(shapes[i].text, "f16[") != NULL;
   const double relative = half ? 1.6e-2 : 2e-5, absolute = half ? 5e-2 : 2e-5; /* a step of sums */
   const double d = got ? interp_distance(got, want, relative, absolute) : INFINITY;
   if (!(d > 0)) return 0;
   fprintf(stderr, "R=%lld C=%lld%s, %s %u is off by %g of\n%s\n", (long long)shapes[i].r, (long long)shapes[i].c,
-          layout == SHIFTED ? " (not aligned)" : layout == APART ? " (rows apart)" : "", what, number, d, shapes[i].text);
+          layout == CUDA_SHIFTED ? " (not aligned)" : layout == CUDA_APART ? " (rows apart)" : "", what, number, d, shapes[i].text);
   return 1;
 }
 
 /* Graph `at` of the unit, of shape i. */
-static int check(const cuda_unit *u, int at, int i, tc_graph *g, interp_array **input, int layout, bool alone) {
+static int check(const cuda_unit *u, int at, int i, tc_graph *g, interp_array **input, cuda_layout layout, bool alone) {
   interp_run want = {.g = g, .input = (const interp_array *const *)input};
-  cuda_run got = {.input = (const interp_array *const *)input, .shifted = layout == SHIFTED, .apart = layout == APART, .alone = alone};
+  cuda_run got = {.input = (const interp_array *const *)input, .layout = layout, .alone = alone};
   const bool meant = interp_graph(&want), ran = cuda_program(u, at, &got);
   cr_assert(meant, "%s", want.message);
   int bad = !ran;
@@ -655,8 +653,8 @@ static void check_all(const char *word) {
   for (int k = 0; k < n; k += EVERY) {
     const int i = number[k];
     interp_array **input = arguments(g[k], &shapes[i]);
-    for (int layout = 0; layout < LAYOUTS; layout++) bad += check(&u, k, i, g[k], input, layout, false);
-    if (strstr(shapes[i].text, "matmul")) bad += check(&u, k, i, g[k], input, false, true);
+    for (cuda_layout layout = 0; layout < CUDA_LAYOUTS; layout++) bad += check(&u, k, i, g[k], input, layout, false);
+    if (strstr(shapes[i].text, "matmul")) bad += check(&u, k, i, g[k], input, CUDA_ALIGNED, true);
     for (uint32_t j = 0; j < tc_graph_input_count(g[k]); j++) interp_free(input[j]);
     free(input);
   }

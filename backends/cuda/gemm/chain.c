@@ -28,6 +28,42 @@ tc_cuda_chain_outer tc_cuda_chain_outer_of(const tc_cuda_product *x, int i) {
   return y;
 }
 
+/* The axis' width; 0: it is known at run time only. */
+static int known(const tc_cuda_product *x, int axis, int unit) {
+  const tc_dim e = x->mm->axis[axis].extent;
+  return tc_dim_is_const(e) ? (int)((tc_dim_value(e) + unit - 1) / unit * unit) : 0;
+}
+
+static int or_class(int width, int class) { return width ? width : class; }
+
+bool tc_cuda_chain_widths_of(const tc_cuda_product *x, int i, int unit, tc_cuda_chain_widths *to) {
+  const bool second = tc_cuda_chain_has_second(x);
+  const int d = known(x, tc_mm_deep(x->mm, 0), unit),
+            e = second ? known(x, tc_mm_deep(x->mm, 1), unit) : 0, n = known(x, x->n, unit);
+  const bool all = d && n && (e || !second);
+  const int class = tc_cuda_chain_class(x->p, x->mm, all ? 0 : i);
+  if ((all && i) || (!all && !class)) return false;
+  *to = (tc_cuda_chain_widths){
+      .d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
+  return true;
+}
+
+tc_cuda_fill tc_cuda_chain_fill(const tc_cuda_product *x, const tc_cuda_operand *o, int which,
+                                const char *key) {
+  static const char *const comment[] = {[TC_CUDA_B] = "B",
+                                        [TC_CUDA_INNER_A] = "A of the inner product",
+                                        [TC_CUDA_INNER_B] = "B of the inner product",
+                                        [TC_CUDA_SECOND_A] = "A of the second inner product",
+                                        [TC_CUDA_SECOND_B] = "B of the second inner product"};
+  const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"},
+                     n = {x->n, "n0", "n_end", "N"}, d = {x->kk + 1, "0", "d_end", "D"},
+                     e = {x->kk + 2, "0", "e_end", "E"};
+  const bool rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
+  const tc_cuda_span inner = which >= TC_CUDA_SECOND_A ? e : d;
+  return (tc_cuda_fill){&o[which], tc_cuda_chain_letter[which], rows ? m : k,
+                        which == TC_CUDA_B ? n : inner, comment[which]};
+}
+
 void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of,
                                 const char *body, const tc_cuda_bodies *b, tc_buf *out) {
   tc_putf(out, "template <%s", numbers);

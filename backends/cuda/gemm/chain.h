@@ -30,6 +30,21 @@ static inline int tc_cuda_chain_outers(const tc_cuda_product *x) {
   return 1 + tc_mm_has_beside(x->mm);
 }
 tc_cuda_chain_outer tc_cuda_chain_outer_of(const tc_cuda_product *x, int i);
+static inline bool tc_cuda_chain_has_own_b(const tc_cuda_product *x) {
+  return tc_cuda_chain_outer_of(x, 0).same < 0;
+}
+
+/* What inner products sum over, and columns, that tiles of functions have, in multiples of `unit`;
+ * e: 0 where there is no second inner product.  Sizes that are known at run time only have the i-th
+ * class, from the narrowest on; false: there are no more. */
+typedef struct tc_cuda_chain_widths {
+  int d, e, n;
+} tc_cuda_chain_widths;
+bool tc_cuda_chain_widths_of(const tc_cuda_product *x, int i, int unit, tc_cuda_chain_widths *to);
+
+/* A tile of rows of an inner product's A, or of keys from `key` on of its B or the outer one's. */
+tc_cuda_fill tc_cuda_chain_fill(const tc_cuda_product *x, const tc_cuda_operand *o, int which,
+                                const char *key);
 
 /* Which rows, scores and sums a thread has, in C. */
 typedef struct tc_cuda_chain_layout {

@@ -30,9 +30,7 @@ static int words_of(const tc_cuda_product *x) { return (int)tc_dtype_bytes(x->mm
 /* Elements of a 16-byte access. */
 static int access_of(const tc_cuda_product *x) { return 4 / words_of(x); }
 
-static bool has_own_b(const tc_cuda_product *x) { return tc_cuda_chain_outer_of(x, 0).same < 0; }
-
-static int slots_of(const tc_cuda_product *x) { return has_own_b(x) ? 1 : 2; }
+static int slots_of(const tc_cuda_product *x) { return tc_cuda_chain_has_own_b(x) ? 1 : 2; }
 
 static int threads_of(const shape *s) { return s->warps * 32; }
 static int rows_of(const shape *s) { return s->warps * GROUPS * s->rows; }
@@ -44,7 +42,7 @@ enum { A_PAD = 8 }; /* elements behind each row of scores */
 static int shared_of(const tc_cuda_product *x, const shape *s) {
   const int rows = rows_of(s), keys = keys_of(s), pad = access_of(x);
   const int wide = s->d + pad + (s->e ? s->e + pad : 0);
-  const int tiles = (rows + slots_of(x) * keys) * wide + (has_own_b(x) ? keys * (s->n + pad) : 0);
+  const int tiles = (rows + slots_of(x) * keys) * wide + (tc_cuda_chain_has_own_b(x) ? keys * (s->n + pad) : 0);
   const int places = tiles + rows * (keys + A_PAD) + 2 * keys * tc_cuda_chain_columns(x, NULL);
   const int sums = rows * (tc_cuda_chain_outers(x) * (s->n + TC_CUDA_CHAIN_PAD) + 2);
   return (places > sums ? places : sums) * words_of(x) * 4;
@@ -101,24 +99,11 @@ static bool best_of(const tc_cuda_product *x, int most_rows, int shared, shape *
   return best > 0;
 }
 
-/* The axis' width, in whole accesses of eight threads; 0: it is known at run time only. */
-static int known(const tc_cuda_product *x, int axis) {
-  const tc_dim e = x->mm->axis[axis].extent;
-  const int unit = LANES * access_of(x);
-  return tc_dim_is_const(e) ? (int)((tc_dim_value(e) + unit - 1) / unit * unit) : 0;
-}
-
-static int or_class(int width, int class) { return width ? width : class; }
-
-/* The i-th widths, from the narrowest on; false: there are no more. */
+/* The i-th widths, in whole accesses of eight threads; false: there are no more. */
 static bool widths_of(const tc_cuda_product *x, int i, shape *s) {
-  const bool second = tc_cuda_chain_has_second(x);
-  const int d = known(x, tc_mm_deep(x->mm, 0)), e = second ? known(x, tc_mm_deep(x->mm, 1)) : 0,
-            n = known(x, x->n);
-  const bool all = d && n && (e || !second);
-  const int class = tc_cuda_chain_class(x->p, x->mm, all ? 0 : i);
-  if ((all && i) || (!all && !class)) return false;
-  *s = (shape){.d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
+  tc_cuda_chain_widths w;
+  if (!tc_cuda_chain_widths_of(x, i, LANES * access_of(x), &w)) return false;
+  *s = (shape){.d = w.d, .e = w.e, .n = w.n};
   return true;
 }
 
@@ -184,21 +169,10 @@ static char wide_of(int which) {
   return which == TC_CUDA_B ? 'N' : which >= TC_CUDA_SECOND_A ? 'E' : 'D';
 }
 
-/* Rows of an inner product's A, B of keys from `key` on, or the outer one's B. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile,
                      const char *key) {
-  static const char *const comment[] = {[TC_CUDA_B] = "B",
-                                        [TC_CUDA_INNER_A] = "A of the inner product",
-                                        [TC_CUDA_INNER_B] = "B of the inner product",
-                                        [TC_CUDA_SECOND_A] = "A of the second inner product",
-                                        [TC_CUDA_SECOND_B] = "B of the second inner product"};
-  const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"},
-                     n = {x->n, "n0", "n_end", "N"}, d = {x->kk + 1, "0", "d_end", "D"},
-                     e = {x->kk + 2, "0", "e_end", "E"};
-  const bool rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
-  const char wide = wide_of(which), stride[] = {wide, '_', 'W', 'I', 'D', 'E', 0};
-  const tc_cuda_fill f = {&o[which], tc_cuda_chain_letter[which], rows ? m : k,
-                          wide == 'N' ? n : wide == 'E' ? e : d, comment[which]};
+  const tc_cuda_fill f = tc_cuda_chain_fill(x, o, which, key);
+  const char stride[] = {wide_of(which), '_', 'W', 'I', 'D', 'E', 0};
   tc_cuda_put_tile_rows(x, &f, tile, stride);
 }
 
@@ -268,7 +242,7 @@ static void put_deep(tc_cuda_product *x, const char *name, const char *of) {
 }
 
 static void put_sizes(tc_cuda_product *x) {
-  const bool second = tc_cuda_chain_has_second(x), own = has_own_b(x);
+  const bool second = tc_cuda_chain_has_second(x), own = tc_cuda_chain_has_own_b(x);
   const int columns = tc_cuda_chain_columns(x, NULL);
   const char *t = tc_cuda_acc(x);
   tc_print_line(&x->s, "typedef tc_%s number;", t);
@@ -292,7 +266,7 @@ static void put_sizes(tc_cuda_product *x) {
 }
 
 static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc_mm_keys *keys) {
-  const bool own = has_own_b(x);
+  const bool own = tc_cuda_chain_has_own_b(x);
   tc_print_line(&x->s, "int at_slot = 0;");
   tc_print_line(&x->s, "TC_ROLLED for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
   x->s.indent += 2;

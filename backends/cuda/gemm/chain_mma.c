@@ -34,16 +34,6 @@ typedef struct widths {
   int d, e, n, part;
 } widths;
 
-static int up(int64_t n) { return (int)((n + PANEL - 1) / PANEL * PANEL); }
-
-/* The axis' width; 0: it is known at run time only. */
-static int known(const tc_cuda_product *x, int axis) {
-  const tc_dim e = x->mm->axis[axis].extent;
-  return tc_dim_is_const(e) ? up(tc_dim_value(e)) : 0;
-}
-
-static int or_class(int width, int class) { return width ? width : class; }
-
 /* Registers of a thread of four warps with 64 rows that sums of n columns, scores of so many keys,
  * and A take. */
 static int registers_of(const tc_mm_loop *mm, int n, int keys) {
@@ -62,19 +52,11 @@ static int part_of(const tc_mm_loop *mm, int n) {
 
 /* The i-th, from the narrowest on; false: there are no more. */
 static bool widths_of(const tc_cuda_product *x, int i, widths *w) {
-  const bool second = tc_cuda_chain_has_second(x);
-  const int d = known(x, tc_mm_deep(x->mm, 0)), e = second ? known(x, tc_mm_deep(x->mm, 1)) : 0,
-            n = known(x, x->n);
-  const bool all = d && n && (e || !second);
-  const int class = tc_cuda_chain_class(x->p, x->mm, all ? 0 : i);
-  if ((all && i) || (!all && !class)) return false;
-  *w = (widths){
-      .d = or_class(d, class), .e = second ? or_class(e, class) : 0, .n = or_class(n, class)};
-  w->part = part_of(x->mm, w->n);
+  tc_cuda_chain_widths of;
+  if (!tc_cuda_chain_widths_of(x, i, PANEL, &of)) return false;
+  *w = (widths){.d = of.d, .e = of.e, .n = of.n, .part = part_of(x->mm, of.n)};
   return true;
 }
-
-static bool has_own_b(const tc_cuda_product *x) { return tc_cuda_chain_outer_of(x, 0).same < 0; }
 
 static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .place = "warp * 16 + lane / 4 + h * 8",
@@ -91,27 +73,14 @@ static const tc_cuda_chain_layout layout = {.rows = "2",
 
 /* ---- tiles on their way ---------------------------------------------------------------------- */
 
-/* Of an inner product: A of the block's rows, B of keys from `key`; or the outer one's B. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile,
                      const char *key) {
-  static const char *const comment[] = {[TC_CUDA_B] = "B",
-                                        [TC_CUDA_INNER_A] = "A of the inner product",
-                                        [TC_CUDA_INNER_B] = "B of the inner product",
-                                        [TC_CUDA_SECOND_A] = "A of the second inner product",
-                                        [TC_CUDA_SECOND_B] = "B of the second inner product"};
-  const tc_cuda_span m = {x->m, "m0", "m_end", "M"}, k = {x->kk, key, "k_end", "KEYS"},
-                     n = {x->n, "n0", "n_end", "N"}, d = {x->kk + 1, "0", "d_end", "D"},
-                     e = {x->kk + 2, "0", "e_end", "E"};
-  const bool second = which >= TC_CUDA_SECOND_A,
-             rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
-  const tc_cuda_fill f = {&o[which], tc_cuda_chain_letter[which],
-                          which == TC_CUDA_B ? n
-                          : rows             ? m
-                                             : k,
-                          which == TC_CUDA_B ? k
-                          : second           ? e
-                                             : d,
-                          comment[which]};
+  tc_cuda_fill f = tc_cuda_chain_fill(x, o, which, key);
+  if (which == TC_CUDA_B) { /* as of any product: columns, and what is summed over */
+    const tc_cuda_span keys = f.outer;
+    f.outer = f.deep;
+    f.deep = keys;
+  }
   tc_print_line(&x->s, "{ /* %s */", f.what);
   x->s.indent += 2;
   tc_print_line(&x->s, "unsigned short *const %c_tile = %s;", f.name, tile);
@@ -135,7 +104,7 @@ static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const c
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   snprintf(place, sizeof place, "v_place + %s * (KEYS * N)", late);
-  if (has_own_b(x)) put_fill(x, o, TC_CUDA_B, place, before);
+  if (tc_cuda_chain_has_own_b(x)) put_fill(x, o, TC_CUDA_B, place, before);
   tc_print_line(&x->s, "tc_copies_end();");
 }
 
@@ -223,7 +192,7 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
     tc_print_line(&x->s, "  tc_chain_start_none();");
   tc_print_line(&x->s, "}");
-  if (!has_own_b(x)) put_vacancy(x);
+  if (!tc_cuda_chain_has_own_b(x)) put_vacancy(x);
   put_next_fills(x, o, "key1", "next", "key0", "now");
   put_weights(x, keys);
   tc_cuda_chain_put_fresh(x, "next");
@@ -247,11 +216,11 @@ static void put_sizes(tc_cuda_product *x) {
   tc_print_line(&x->s,
                 "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
   tc_print_line(&x->s, "unsigned short *const v_place = k_place + SLOTS * KEYS * D;%s",
-                has_own_b(x) ? "" : " /* none: B is that of an inner product */");
+                tc_cuda_chain_has_own_b(x) ? "" : " /* none: B is that of an inner product */");
   if (tc_cuda_chain_has_second(x))
     tc_print_line(&x->s,
                   "unsigned short *const p_place = v_place%s, *const w_place = p_place + M * E;",
-                  has_own_b(x) ? " + SLOTS * KEYS * N" : "");
+                  tc_cuda_chain_has_own_b(x) ? " + SLOTS * KEYS * N" : "");
   const int columns = tc_cuda_chain_columns(x, NULL);
   if (columns)
     tc_print_line(&x->s, "constexpr int COLUMNS = %d; /* values of keys, as the tiles are */",
@@ -259,7 +228,7 @@ static void put_sizes(tc_cuda_product *x) {
   if (columns)
     tc_print_line(&x->s, "tc_f32 *const columns = (tc_f32 *)(%s), fresh[COLUMNS] = {};",
                   tc_cuda_chain_has_second(x) ? "w_place + SLOTS * KEYS * E"
-                  : has_own_b(x)              ? "v_place + SLOTS * KEYS * N"
+                  : tc_cuda_chain_has_own_b(x) ? "v_place + SLOTS * KEYS * N"
                                               : "v_place");
 }
 
@@ -296,13 +265,13 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
 
 /* Halves of so many places for tiles of so many keys, and of what a block has of its own. */
 static int halves_of(const tc_cuda_product *x, const widths *w, int rows, int keys, int slots) {
-  const int deep = w->d + w->e, own = has_own_b(x) ? w->n : 0;
+  const int deep = w->d + w->e, own = tc_cuda_chain_has_own_b(x) ? w->n : 0;
   const int columns = 2 * tc_cuda_chain_columns(x, NULL); /* as halves */
   return rows * deep + slots * keys * (deep + own + columns);
 }
 
 static int slots_of(const tc_cuda_product *x, const widths *w, int rows, int keys) {
-  return !has_own_b(x) && halves_of(x, w, rows, keys, 3) * 2 + UNIT <= SHARED ? 3 : 2;
+  return !tc_cuda_chain_has_own_b(x) && halves_of(x, w, rows, keys, 3) * 2 + UNIT <= SHARED ? 3 : 2;
 }
 
 static int places_of(const tc_cuda_product *x, const widths *w, int rows, int keys) {
