@@ -10,8 +10,17 @@ def ceilings(threads, c):
             f"AMX bf16 {both('amx_bf16', 0)}; read {both('read', 1)} GB/s, copy {both('copy', 1)}, triad {both('triad', 1)}")
 
 
+MISTAKEN = 10  # tolerances: a long sum is not as far off, something else than the row says is
+
+
+def mistaken(row):
+    """Peers that computed something else, by their errors in tolerances: they are not compared with."""
+    return {name: e for name, e in row["errors"].items() if name != "tcompile" and not e <= MISTAKEN}
+
+
 def peers(row):
-    return {name: t["median"] for name, t in row["times"].items() if name != "tcompile"}
+    wrong = mistaken(row)
+    return {name: t["median"] for name, t in row["times"].items() if name != "tcompile" and name not in wrong}
 
 
 def best_peer(row):

@@ -20,13 +20,14 @@ def team_of(row):
 
 def is_wrong(row):
     """Beyond the tolerance, and beyond the errors of all peers, whose sums are as long."""
-    peers = [e for name, e in row["errors"].items() if name != "tcompile"]
+    peers = [e for name, e in row["errors"].items() if name != "tcompile" and name not in report.mistaken(row)]
     return row["errors"]["tcompile"] > max([1, *peers]) or row["fallbacks"] or not row["hits"]
 
 
 def line(row):
     them = ", ".join(f"{n} {t * 1e-6:.3f}" for n, t in report.peers(row).items())
     notes = "".join(f"; {n}: {why[:60]}" for n, why in row["failed"].items() if why != "no time")
+    notes += "".join(f"; {n} is off by {e:.0f} tolerances" for n, e in report.mistaken(row).items())
     notes += f"; WRONG by {row['errors']['tcompile']:.1f} tolerances, {row['fallbacks']} fallbacks" if is_wrong(row) else ""
     return (f"{row['row']['index']:4} {team_of(row)}{row['label']:60s} {row['times']['tcompile']['median'] * 1e-6:9.3f} ms "
             f"{ratio(row):5.2f}x of best ({them}); {report.shares(row)}{notes}")
@@ -83,6 +84,7 @@ def summary(result):
     rows = result["rows"]
     lines = [f"seed {result['seed']}, {len(rows)} rows in {result['seconds']:.0f} s, behind the best peer {sum(ratio(r) < 1 for r in rows)}, "
              f"wrong {sum(bool(is_wrong(r)) for r in rows)}, failed peers {sum(why != 'no time' for r in rows for why in r['failed'].values())}, "
+             f"mistaken peers {sum(len(report.mistaken(r)) for r in rows)}, "
              f"peers without time {sum(why == 'no time' for r in rows for why in r['failed'].values())}"]
     lines += [f"  {title}: {distribution(values)}" for title, values in distributions(rows) if values]
     for title, names in worst_rows(rows):
