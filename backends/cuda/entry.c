@@ -15,6 +15,13 @@ static const char helpers[] =
     "\ntc_device tc_default_device(void);\n"
     "static inline __attribute__((unused)) int tc_creates_on_cuda(void) {\n"
     "  return (tc_default_device() & 255) == TC_CUDA;\n}\n"
+    "\n/* x to memory with rows `pitch` elements apart. */\n"
+    "static __attribute__((noinline, cold, unused)) int tc_cuda_pack_rows(const tcrt_cuda_call *c, "
+    "const struct tc_tensor *x, void *to, int64_t pitch) {\n"
+    "  int64_t stride[TC_MAX_RANK];\n"
+    "  stride[x->key.rank - 1] = 1;\n"
+    "  for (int i = x->key.rank - 1; i > 0; pitch *= x->dim[--i]) stride[i - 1] = pitch;\n"
+    "  return tcrt_cuda_copy(c, x, to, stride);\n}\n"
     "\n/* The elements of x from row-major memory. */\n"
     "static __attribute__((noinline, cold, unused)) int tc_cuda_unpack(const tcrt_cuda_call *c, "
     "const struct tc_tensor *x, void *from) {\n"
@@ -32,6 +39,7 @@ static const char helpers[] =
 static void put_helpers(tc_buf *out) {
   tc_entry_put_header(tc_entry_cuda, out);
   tc_put(out, helpers);
+  tc_cuda_put_worth_helper(out);
   tc_cuda_put_launch_helpers(out);
 }
 
@@ -57,6 +65,9 @@ const tc_entry_style tc_cuda_entry_style = {
     .create = "tcrt_cuda_new(&call, ",
     .pack = "tcrt_cuda_pack(&call, ",
     .pitched = true,
+    .row_bytes = tc_cuda_row_bytes,
+    .worth = tc_cuda_put_worth,
+    .pack_rows = "tc_cuda_pack_rows(&call, ",
     .unpack = "tc_cuda_unpack(&call, ",
     .call = put_call,
     .side_by_side = tc_cuda_records,

@@ -46,6 +46,12 @@ struct tc_entry_style {
   /* Kernels read operands with rows that lie apart as they are, where these have a pitch; else
    * strided ones are packed. */
   bool pitched;
+  /* Optional.  Kernels want the rows of operand i, which has a pitch, to begin at multiples of so
+   * many bytes; 0: they do not.  Behind `off<i>`, which says of each such operand that some begin
+   * elsewhere: declares `worth<i>`, that a copy pays. */
+  int (*row_bytes)(const tc_entry *e, uint32_t i);
+  void (*worth)(const tc_entry *e);
+  const char *pack_rows; /* ... and the head of the call that makes it: pack with a pitch behind */
   /* Kernels take the symbols and scalars that their texts say, as `own_sym` and `own_scalar`. */
   bool numbered;
   /* The call of kernel k over buf, sym, scalar: an int, nonzero if it failed. */
@@ -137,7 +143,10 @@ bool tc_entry_binds(const tc_entry *e, uint32_t input, int axis);
 int tc_entry_input_buffer(const tc_program *p, uint32_t input);       /* -1: nobody reads it */
 bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i);
 bool tc_entry_is_packed(const tc_entry *e, uint32_t i); /* strided, kernels work on a copy */
-bool tc_entry_has_pitch(const tc_entry *e, uint32_t i); /* but not where its rows lie apart */
+/* ... but not where its rows lie apart, by this symbol; NULL: it has none */
+const tc_sym *tc_entry_pitch(const tc_entry *e, uint32_t i);
+/* Bytes at multiples of which rows of a copy begin; 0: anywhere. */
+int tc_entry_row_bytes(const tc_entry *e, uint32_t i);
 
 void tc_entry_guards(const tc_entry *e);
 void tc_entry_workspace(const tc_entry *e);

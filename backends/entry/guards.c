@@ -45,23 +45,65 @@ static void put_key_guards(const tc_entry *e) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
+static void put_pitch(const tc_entry *e, const tc_sym *s) {
+  const int i = s->input, a = s->axis;
+  const bool may_change = tc_entry_row_bytes(e, (uint32_t)i) > 0;
+  tc_putf(e->out,
+          "  const int apart%d = tc_is_apart(in[%d]);\n"
+          "  %sint64_t s_%s = apart%d ? in[%d]->stride[%d] : in[%d]->dim[%d];\n",
+          i, i, may_change ? "" : "const ", s->name, i, i, a - 1, i, a);
+}
+
+static int element_bytes(const tc_entry *e, uint32_t i) {
+  return (int)tc_dtype_bytes(tc_graph_input_at(e->p->graph, i)->type.dtype);
+}
+
+static void put_off(const tc_entry *e, uint32_t i, int bytes) {
+  tc_putf(e->out, "  const int off%u = tc_begins_off(in[%u], s_%s * %d, %d);\n", i, i,
+          tc_entry_pitch(e, i)->name, element_bytes(e, i), bytes);
+}
+
+static void put_alignment(const tc_entry *e, uint32_t i, int bytes) {
+  const tc_sym *s = tc_entry_pitch(e, i);
+  const int n = bytes / element_bytes(e, i);
+  tc_putf(e->out,
+          "  const int align%u = off%u && (worth%u || tc_is_packed(in[%u], apart%u));\n"
+          "  if (align%u) s_%s = (in[%u]->dim[%d] + %d) / %d * %d;\n",
+          i, i, i, i, i, i, s->name, i, s->axis, n - 1, n, n);
+}
+
+/* Operands whose rows are to be aligned: `align<i>`, with the pitch of the copy. */
+static void put_alignments(const tc_entry *e) {
+  const uint32_t n = tc_graph_input_count(e->p->graph);
+  bool any = false;
+  for (uint32_t i = 0; i < n; ++i) {
+    const int bytes = tc_entry_row_bytes(e, i);
+    if (bytes) put_off(e, i, bytes), any = true;
+  }
+  if (any) e->style->worth(e);
+  for (uint32_t i = 0; any && i < n; ++i) {
+    const int bytes = tc_entry_row_bytes(e, i);
+    if (bytes) put_alignment(e, i, bytes);
+  }
+}
+
 /* s_<name> of every symbol, from a size or a scalar; sym[] holds them for the kernels. */
 static void put_symbols(const tc_entry *e) {
   const uint32_t n = tc_dims_sym_count(e->dims);
   for (uint32_t i = 0; i < n; ++i) {
     const tc_sym *s = tc_dims_sym(e->dims, i);
     if (s->input == TC_SYM_OWN) continue;
-    const bool pitch = tc_is_pitch(e->p, i);
-    if (pitch) tc_putf(e->out, "  const int apart%d = tc_is_apart(in[%d]);\n", s->input, s->input);
+    if (tc_is_pitch(e->p, i)) {
+      put_pitch(e, s);
+      continue;
+    }
     tc_putf(e->out, "  const int64_t s_%s = ", s->name);
     if (s->input < 0) tc_put(e->out, "0; /* replaced by an equal size */\n");
     else if (s->axis < 0) tc_putf(e->out, "scalar[%d].i;\n", s->input);
-    else if (s->pitch && !pitch) tc_put(e->out, "0; /* of another program */\n");
-    else if (pitch)
-      tc_putf(e->out, "apart%d ? in[%d]->stride[%d] : in[%d]->dim[%d];\n", s->input, s->input,
-              s->axis - 1, s->input, s->axis);
+    else if (s->pitch) tc_put(e->out, "0; /* of another program */\n");
     else tc_putf(e->out, "in[%d]->dim[%d];\n", s->input, s->axis);
   }
+  put_alignments(e);
   tc_putf(e->out, "  const int64_t sym[%u] = {", n ? n : 1);
   for (uint32_t i = 0; i < n; ++i) {
     const tc_sym *s = tc_dims_sym(e->dims, i);

@@ -11,8 +11,9 @@ bool tc_entry_has_memory(const tc_program *p) {
 }
 
 static void put_if_strided(const tc_entry *e, uint32_t i) {
-  tc_putf(e->out, "  if (__builtin_expect(!(x%u->key.flags & TC_FLAG_CONTIGUOUS), 0)", i);
-  if (tc_entry_has_pitch(e, i)) tc_putf(e->out, " && !apart%u", i);
+  tc_putf(e->out, "  if (tc_is_packed(x%u, ", i);
+  tc_putf(e->out, tc_entry_pitch(e, i) ? "apart%u)" : "0)", i);
+  if (tc_entry_row_bytes(e, i)) tc_putf(e->out, " || align%u", i);
   tc_put(e->out, ")");
 }
 
@@ -24,19 +25,21 @@ static void put_pack_sizes(const tc_entry *e) {
   }
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
     if (!tc_entry_is_packed(e, i)) continue;
-    const tc_buffer *buffer = &e->p->buffer[tc_entry_input_buffer(e->p, i)];
+    const uint32_t buffer = (uint32_t)tc_entry_input_buffer(e->p, i);
     tc_putf(e->out, "  const int64_t pack%u = bytes;\n", i);
     put_if_strided(e, i);
     tc_put(e->out, "\n    bytes += ((");
-    tc_entry_dim(e, buffer->numel);
-    tc_putf(e->out, ") * %zu + 63) / 64 * 64;\n", tc_dtype_bytes(buffer->dtype));
+    tc_entry_dim(e, tc_entry_row_bytes(e, i) ? tc_buffer_span(e->p, buffer) : e->p->buffer[buffer].numel);
+    tc_putf(e->out, ") * %zu + 63) / 64 * 64;\n", tc_dtype_bytes(e->p->buffer[buffer].dtype));
   }
 }
 
 static void put_pack(const tc_entry *e, uint32_t i) {
+  const bool rows = tc_entry_row_bytes(e, i) > 0;
   put_if_strided(e, i);
-  tc_putf(e->out, " {\n    d%u = ws + pack%u;\n    %s%sx%u, d%u);\n    packed = 1;\n  }\n", i, i,
-          e->style->all_can_fail ? "bad |= " : "", e->style->pack, i, i);
+  tc_putf(e->out, " {\n    d%u = ws + pack%u;\n    %s%sx%u, d%u%s%s);\n    packed = 1;\n  }\n", i, i,
+          e->style->all_can_fail ? "bad |= " : "", rows ? e->style->pack_rows : e->style->pack, i, i,
+          rows ? ", s_" : "", rows ? tc_entry_pitch(e, i)->name : "");
 }
 
 static void put_packs(const tc_entry *e) {

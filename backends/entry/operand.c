@@ -39,10 +39,16 @@ bool tc_entry_may_be_strided(const tc_entry *e, uint32_t i) {
   return !in->written || (e->style->unpack && !in->row_major);
 }
 
-bool tc_entry_has_pitch(const tc_entry *e, uint32_t i) {
+const tc_sym *tc_entry_pitch(const tc_entry *e, uint32_t i) {
   for (uint32_t s = 0; e->style->pitched && s < tc_dims_sym_count(e->dims); ++s)
-    if (tc_is_pitch(e->p, s) && tc_dims_sym(e->dims, s)->input == (int32_t)i) return true;
-  return false;
+    if (tc_is_pitch(e->p, s) && tc_dims_sym(e->dims, s)->input == (int32_t)i)
+      return tc_dims_sym(e->dims, s);
+  return NULL;
+}
+
+int tc_entry_row_bytes(const tc_entry *e, uint32_t i) {
+  if (!e->style->row_bytes || e->tabulates || !tc_entry_pitch(e, i)) return 0;
+  return e->style->row_bytes(e, i);
 }
 
 /* Strided, operand i is copied to where kernels work on it, and back if they write it. */

@@ -15,18 +15,21 @@ static bool agree(const tc_tensor *got, const tc_tensor *want) {
   return tc_max_abs_diff(y, x) <= 1e-5 + rtol * most;
 }
 
-/* Where matrices lie on the GPU: alone, as rows of a larger one (addresses are odd where rows are),
- * or as the inside of one (rows are apart, too). */
+/* Where matrices, and batches of them, lie on the GPU: alone, as rows of a larger array (addresses are
+ * odd where rows are), or as the inside of one (rows are apart, too). */
 typedef enum place { ALONE, BETWEEN, INSIDE, PLACES } place;
 static const char *const place_text[PLACES] = {"", ", between rows", ", inside"};
 
 static const tc_tensor *placed(const tc_tensor *x, place where) {
-  if (where == ALONE || tc_rank(x) != 2 || tc_dtype_of(x) == TC_I64) return tc_to(x, TC_CUDA);
+  const int rank = tc_rank(x), last = rank - 1;
+  if (where == ALONE || rank < 2 || tc_dtype_of(x) == TC_I64) return tc_to(x, TC_CUDA);
   const int64_t side = where == INSIDE;
   const double around = tc_dtype_of(x) == TC_I8 ? 99 : NAN;
-  const tc_tensor *all = tc_pad(x, TC_DIMS(1, side), TC_DIMS(1, 2 * side), around);
+  tc_ints before = {rank, {1}}, after = {rank, {1}};
+  before.v[last] = side, after.v[last] = 2 * side;
+  const tc_tensor *all = tc_pad(x, before, after, around);
   const tc_tensor *rows = tc_slice(tc_to(all, TC_CUDA), 0, 1, 1 + tc_size(x, 0), 1);
-  return tc_slice(rows, 1, side, side + tc_size(x, 1), 1);
+  return tc_slice(rows, last, side, side + tc_size(x, last), 1);
 }
 
 #endif

@@ -344,8 +344,7 @@ static void check_turn(int64_t r, int64_t c, place where) {
   }
 }
 
-static void check_products(int64_t m, int64_t k, int64_t n) {
-  const place where = ALONE;
+static void check_products(int64_t m, int64_t k, int64_t n, place where) {
   char what[64];
   snprintf(what, sizeof what, "%lldx%lldx%lld", (long long)m, (long long)k, (long long)n);
   TC_SCOPE {
@@ -396,14 +395,19 @@ static tc_tensor *leaf(int64_t b, int64_t h, int64_t t, int64_t d, uint64_t seed
   CHECK_ATTENTION(name, type, d)                                                                   \
   CHECK_TRAINED(name, type, d)
 
+/* Keys that queries see: the first one, and some. */
+static const tc_tensor *some_keys(int64_t t, int64_t s) {
+  const tc_tensor *column = tc_arange(s, 0, 1, TC_I64);
+  const tc_tensor *seen = tc_gt(tc_rand(TC_DIMS(t, s), 13, TC_F32), tc_full(TC_DIMS(1), 0.4, TC_F32));
+  return tc_logical_or(seen, tc_eq(column, tc_full(TC_DIMS(1), 0, TC_I64)));
+}
+
 static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
   const place where = ALONE;
   char what[64];
   snprintf(what, sizeof what, "%lldx%lld heads, %lld of %lld", (long long)b, (long long)h, (long long)t, (long long)s);
   TC_SCOPE {
-    const tc_tensor *column = tc_arange(s, 0, 1, TC_I64);
-    const tc_tensor *seen = tc_gt(tc_rand(TC_DIMS(t, s), 13, TC_F32), tc_full(TC_DIMS(1), 0.4, TC_F32));
-    const tc_tensor *mask = tc_logical_or(seen, tc_eq(column, tc_full(TC_DIMS(1), 0, TC_I64)));
+    const tc_tensor *mask = some_keys(t, s);
     CHECK_ATTENTION(attention, TC_BF16, 64)
     CHECK_ATTENTION(attention_wide, TC_BF16, 128)
     CHECK_ATTENTION(attention_widest, TC_BF16, 192)
@@ -433,6 +437,18 @@ static void check_attention(int64_t b, int64_t h, int64_t t, int64_t s) {
   }
 }
 
+/* Rows that begin anywhere; the longer ones pay for copies that do not. */
+static void check_unaligned(int64_t b, int64_t h, int64_t t, int64_t d) {
+  const int64_t s = t;
+  char what[64];
+  snprintf(what, sizeof what, "%lldx%lld heads, %lld of width %lld", (long long)b, (long long)h, (long long)t, (long long)d);
+  for (place where = ALONE; where < PLACES; where++) TC_SCOPE {
+      const tc_tensor *mask = some_keys(t, s);
+      CHECK_BOTH(attention_any, TC_BF16, d)
+      CHECK_ATTENTION(attention, TC_BF16, 64)
+    }
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   if (tc_device_count(TC_CUDA) == 0) {
@@ -453,16 +469,23 @@ int main(int argc, char **argv) {
     }
   check_columns(few);
   check_many(few);
-  check_products(1, 1, 1);
-  check_products(64, 64, 64);
-  check_products(33, 70, 129);
+  check_products(1, 1, 1, ALONE);
+  check_products(64, 64, 64, ALONE);
+  check_products(33, 70, 129, ALONE);
   static const int64_t products[][3] = {
       {128, 256, 192}, {16, 784, 48}, {320, 72, 320}, {640, 40, 640}, {1408, 32, 1408}, {2000, 96, 1031}, {1031, 200, 2003}};
   for (size_t i = 0; !few && i < sizeof products / sizeof *products; i++)
-    check_products(products[i][0], products[i][1], products[i][2]);
+    check_products(products[i][0], products[i][1], products[i][2], ALONE);
+  /* so large that products of halves pay for copies with aligned rows, and not */
+  for (place where = ALONE; where < (few ? BETWEEN : PLACES); where++) {
+    if (!few) check_products(2000, 999, 1003, where);
+    check_products(130, 75, 67, where);
+  }
   check_convolutions(2, 3, 9, 5);
   check_convolutions(1, 16, 20, 40);
   if (!few) check_convolutions(3, 64, 28, 96);
+  check_unaligned(1, 2, 90, 77);
+  if (!few) check_unaligned(2, 16, 1000, 77);
   check_attention(1, 1, 1, 1);
   check_attention(2, 3, 70, 133);
   check_attention(1, 2, 64, 64);

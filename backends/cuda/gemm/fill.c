@@ -218,33 +218,47 @@ static void put_values(tc_cuda_product *x, const tc_cuda_fill *f) {
   close_fill(x);
 }
 
-/* Parts of an array as it is that are too small for copies in the background: some of a thread's
- * are loaded before the first is stored.  What is outside loads the array's first element. */
-static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
-  const tc_expr *e = &x->k->expr[f->o->value.id];
+static void put_load(tc_cuda_product *x, const tc_cuda_fill *f, const char *live, const char *at) {
+  const uint32_t buffer = x->k->expr[f->o->value.id].buffer;
+  if (f->o->neighbours)
+    tc_print_line(&x->s, "part[e] = tc_hold_first<L>(b%u + (%s ? %s : 0), %s ? some : 0);", buffer, live, at, live);
+  else tc_print_line(&x->s, "part[e] = tc_hold<L>(b%u + (%s ? %s : 0));", buffer, live, at);
+}
+
+static void put_stored(tc_cuda_product *x, const tc_cuda_fill *f, const char *live) {
   const char *type = tc_print_storage(x->mm->operand);
+  tc_buf value = {0};
+  if (f->o->neighbours) tc_putf(&value, "tc_first(part[e], %s ? some : 0)", live);
+  else tc_print_line(&x->s, "if (!%s) part[e] = {};", live), tc_put(&value, "part[e]");
+  tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + tc_place<rows>(far, near)), %s);", type,
+                f->name, value.text ? value.text : "");
+  tc_buf_free(&value);
+}
+
+/* Of an array as it is that is not aligned: as many neighbours as a copy has, from the aligned words
+ * that they lie in; or smaller parts where memory has no more neighbours.  Some of a thread's are
+ * loaded before the first is stored. */
+static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const char *type = tc_print_storage(x->mm->operand);
+  const bool neighbours = f->o->neighbours;
   tc_buf at = {0};
-  tc_print_address(&x->s, &e->address, &at);
+  tc_print_address(&x->s, &x->k->expr[f->o->value.id].address, &at);
   put_sides(x, f);
-  tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (THREADS * L), some = all < 16 ? all : 16;", f->name,
+  if (neighbours) tc_print_line(&x->s, "constexpr int L = 8, all = %s * %s / (THREADS * L), each = all %% 4 == 0 ? 4 : all %% 3 == 0 ? 3 : all %% 2 == 0 ? 2 : 1;", f->deep.count, f->outer.count);
+  else tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (THREADS * L), each = all < 16 ? all : 16;", f->name,
                 f->deep.count, f->outer.count);
-  tc_print_line(&x->s, "TC_ROLLED for (int chunk = 0; chunk < all; chunk += some) {");
-  tc_print_line(&x->s, "  tc_held<tc_%s, L> part[some];", type);
+  tc_print_line(&x->s, "TC_ROLLED for (int chunk = 0; chunk < all; chunk += each) {");
+  tc_print_line(&x->s, "  tc_held%s<tc_%s, L> part[each];", neighbours ? "_anywhere" : "", type);
   x->s.indent += 2;
   for (int stores = 0; stores < 2; ++stores) {
-    tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < some; ++e) {");
+    tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < each; ++e) {");
     x->s.indent += 2;
     put_item(x, f, "(chunk + e)", "L");
     uint8_t *outer = tc_print_enter(&x->s);
     const char *live = put_guard(x, f);
-    if (!stores)
-      tc_print_line(&x->s, "part[e] = tc_hold<L>(b%u + (%s ? %s : 0));", e->buffer, live,
-                    at.text ? at.text : "0");
-    else {
-      tc_print_line(&x->s, "if (!%s) part[e] = {};", live);
-      tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part[e]);",
-                    type, f->name);
-    }
+    if (neighbours) put_count(x, f, x->text[f->o->along]);
+    if (stores) put_stored(x, f, live);
+    else put_load(x, f, live, at.text ? at.text : "0");
     tc_print_leave(&x->s, outer);
     close_fill(x);
   }

@@ -423,6 +423,29 @@ TC_FN tc_vec<typename tc_computed<T>::type, N> tc_loaded_from(const T *p) {
   if constexpr (any) return tc_arrived(tc_hold_anywhere<N>(p));
   else return tc_loaded<N>(p);
 }
+/* @ tc_hold_first tc_first */
+/* The same of the first `some` of N, and those with zeros behind them. */
+template <int N, class T> TC_FN tc_held_anywhere<T, N> tc_hold_first(const T *p, int some) {
+  typedef tc_raw<T, N> raw;
+  static_assert(raw::each >= 4, "words");
+  tc_held_anywhere<T, N> h = {};
+  h.away = (int)((tc_u64)p % raw::each);
+  const typename raw::word *from = (const typename raw::word *)((const char *)p - h.away);
+  const int end = some > 0 ? h.away + some * (int)sizeof(T) : 0;
+  TC_UNROLL for (int i = 0; i < raw::count; ++i)
+    if (i * raw::each < end) h.low.w[i] = from[i];
+  if (raw::all < end) h.high = from[raw::count];
+  return h;
+}
+template <class T, int N> TC_FN tc_held<T, N> tc_first(const tc_held_anywhere<T, N> &h, int some) {
+  enum { E = 4 / (int)sizeof(T) }; /* elements of a word of 4 bytes */
+  tc_held<T, N> x = h;
+  TC_UNROLL for (int i = 0; i < tc_raw<T, N>::all / 4; ++i) {
+    const int left = some - i * E; /* that are of the first */
+    x.raw.pair[i] &= left >= E ? ~0u : left > 0 ? (1u << left * 8 * (int)sizeof(T)) - 1 : 0;
+  }
+  return x;
+}
 /* @ tc_tile_head tc_tile_row tc_tile_place tc_tile_shift tc_tile_fill tc_picked */
 /* Tiles of arrays whose rows begin anywhere: element (i, j) is from[i * stride + j].  A row of a tile
  * has 16 times 16 bytes, and begins at the last boundary of 16 bytes in front of element

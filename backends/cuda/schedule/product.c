@@ -31,9 +31,10 @@ static tc_cuda_along deep_of(int which) {
   return which < TC_CUDA_INNER_A ? TC_CUDA_ALONG_K : TC_CUDA_ALONG_D;
 }
 
-static tc_val value_of(const tc_mm_loop *mm, int which) {
+tc_val tc_cuda_operand_value(const tc_mm_loop *mm, int which) {
   switch (which) {
-  case TC_CUDA_A: return mm->a;
+  case TC_CUDA_A: return tc_mm_is_chain(mm) ? (tc_val){0} : mm->a;
+  case TC_CUDA_EPILOGUE: return (tc_val){0};
   case TC_CUDA_B: return mm->b;
   case TC_CUDA_INNER_A: return mm->inner.a[0];
   case TC_CUDA_INNER_B: return mm->inner.b[0];
@@ -46,7 +47,7 @@ static bool open_value(const tc_kernel *k, const tc_program *p, int which, int a
                        tc_cuda_operand *o) {
   const tc_mm_loop *mm = &k->mm;
   const int deep = axis_of(mm, which, deep_of(which)), outer = axis_of(mm, which, outer_of(which));
-  o->value = value_of(mm, which);
+  o->value = tc_cuda_operand_value(mm, which);
   o->along = along == (int)deep_of(which) ? deep : outer;
   o->across = along == (int)deep_of(which) ? outer : deep;
   const int plain = tc_cuda_is_plain(k, p, o->value);
@@ -85,6 +86,16 @@ static int one_by_one(const tc_kernel *k, const tc_cuda_operand *o) {
   return any;
 }
 
+/* Do parts of the axis in memory begin at multiples of 8 of it, if there are any? */
+static bool has_neighbours(const tc_kernel *k, const tc_program *p, const tc_cuda_operand *o) {
+  tc_dims *c = tc_graph_dims(p->graph);
+  const tc_address *a = &k->expr[o->value.id].address;
+  const int part = tc_mm_innermost(&k->mm, o->along);
+  return tc_dim_is(tc_mm_step(c, &k->mm, a, o->along), 1) &&
+         (part < 0 || tc_dim_is(a->coef[part], 0) ||
+          tc_dim_multiple(c, k->mm.axis[part].extent) % 8 == 0);
+}
+
 bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
                           tc_cuda_operand *o) {
   *o = (tc_cuda_operand){0};
@@ -94,6 +105,7 @@ bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, in
   const int single = one_by_one(k, o);
   if (single < 0 || !tc_cuda_plan_access(k, p, &o->nest, &o->plan)) return false;
   if (single) o->plan.width = 1;
+  o->neighbours = o->plain && !single && has_neighbours(k, p, o);
   return true;
 }
 
@@ -114,7 +126,7 @@ static int neighbours(const tc_kernel *k, const tc_program *p, tc_val v, int axi
 }
 
 static tc_cuda_along plan_along(const tc_kernel *k, const tc_program *p, int which) {
-  const tc_val v = value_of(&k->mm, which);
+  const tc_val v = tc_cuda_operand_value(&k->mm, which);
   const tc_cuda_along outer = outer_of(which), deep = deep_of(which);
   return neighbours(k, p, v, axis_of(&k->mm, which, outer)) >
                  neighbours(k, p, v, axis_of(&k->mm, which, deep))
@@ -133,6 +145,19 @@ static bool plan_access(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_
     s->index64 |= o.plan.index64;
   }
   return true;
+}
+
+bool tc_cuda_multiplies_rows(const tc_kernel *k, const tc_program *p, uint32_t buffer) {
+  if (k->kind != TC_KERNEL_MATMUL || !tc_cuda_may_mma(&k->mm)) return false;
+  for (int i = 0; i < tc_cuda_operands(&k->mm); ++i) {
+    const tc_val v = tc_cuda_operand_value(&k->mm, i);
+    const tc_expr *e = &k->expr[v.id];
+    tc_cuda_operand o;
+    if (v.id && e->kind == TC_EX_LOAD && k->buffer[e->buffer] == buffer &&
+        tc_cuda_open_operand(k, p, i, (int)plan_along(k, p, i), &o) && o.neighbours)
+      return true;
+  }
+  return false;
 }
 
 bool tc_cuda_may_mma(const tc_mm_loop *mm) {

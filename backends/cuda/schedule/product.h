@@ -11,6 +11,9 @@ typedef struct tc_cuda_operand {
   int along, across; /* axis of neighbours in memory, and the other one */
   /* an array as it is, where a guard of places holds: nothing to compute, no rounding */
   bool plain;
+  /* ... of which 8 neighbours from a multiple of 8 on, as far as the axis has them, are neighbours in
+   * memory, wherever these begin */
+  bool neighbours;
   tc_nest nest;      /* lanes along `along` */
   tc_stage stage;
   tc_action action;
@@ -19,10 +22,14 @@ typedef struct tc_cuda_operand {
 
 int tc_cuda_operands(const tc_mm_loop *mm); /* how many of TC_CUDA_OPERANDS there are */
 
+/* of no id: it is an epilogue, or A of a chain */
+tc_val tc_cuda_operand_value(const tc_mm_loop *mm, int which);
 /* along: a tc_cuda_along, of an operand.  The struct is not to be copied.  false: out of memory. */
 bool tc_cuda_open_operand(const tc_kernel *k, const tc_program *p, int which, int along,
                           tc_cuda_operand *o);
 bool tc_cuda_may_mma(const tc_mm_loop *mm); /* tensor cores multiply such operands */
+/* Does the kernel multiply halves of the program's buffer, as it is, on tensor cores? */
+bool tc_cuda_multiplies_rows(const tc_kernel *k, const tc_program *p, uint32_t buffer);
 /* there is a template for the chain */
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k);
 /* ... and chains are made for it: of rows that shared memory holds, or of sizes that are known at run

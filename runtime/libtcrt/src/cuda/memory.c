@@ -135,9 +135,12 @@ static size_t trim(tc_cuda_device *d) {
   return before > after ? (size_t)(before - after) : 0;
 }
 
+/* Kernels read words of 16 bytes, of which the last may lie in an array with its first bytes alone. */
 cu_result tc_cuda_alloc(tc_cuda_device *d, size_t *bytes, cu_stream s, cu_ptr *p) {
+  enum { WORD = 16 };
   *p = 0;
   if (*bytes == 0) return CU_SUCCESS;
+  if (*bytes <= SIZE_MAX - WORD) *bytes = (*bytes + WORD - 1) / WORD * WORD;
   cu_result r = alloc_once(d, bytes, s, p);
   if (r == CU_OUT_OF_MEMORY) {
     d->cu->context_wait();
