@@ -52,6 +52,21 @@ static void put_begin(const tc_entry *e) {
   if (tc_cuda_records(e->f)) tc_put(e->out, "  tcrt_cuda_record(&call, f);\n");
 }
 
+/* Sums of parts of the keys, where these are shared out. */
+static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
+  if (!tc_cuda_has_key_parts(&e->p->kernel[k])) return false;
+  tc_put(out, "  const int64_t key_parts@ = ");
+  tc_cuda_put_most_key_parts(&e->p->kernel[k], e->p, "call.info", out);
+  tc_put(out, ";\n  const int64_t key_sums@ = scratch@;\n  scratch@ += (");
+  tc_cuda_put_key_sums_bytes(&e->p->kernel[k], e->p, "key_parts@", out);
+  tc_put(out, " + 63) / 64 * 64;\n");
+  return true;
+}
+
+static void put_more(const tc_entry *e, uint32_t k) {
+  if (e->scratch[k]) tc_putf(e->out, ", ws + key_sums%u", e->scratch[k]);
+}
+
 static void put_call(const tc_entry *e, uint32_t k) {
   tc_putf(e->out, "%s(&call, buf, own_sym, own_scalar)", e->name[k]);
 }
@@ -70,6 +85,8 @@ const tc_entry_style tc_cuda_entry_style = {
     .pack_rows = "tc_cuda_pack_rows(&call, ",
     .unpack = "tc_cuda_unpack(&call, ",
     .call = put_call,
+    .scratch = put_scratch,
+    .more = put_more,
     .side_by_side = tc_cuda_records,
     .after = "tcrt_cuda_after(&call, ",
     .after_all = "tcrt_cuda_after_all(&call)",

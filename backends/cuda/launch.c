@@ -337,5 +337,6 @@ static const char helpers[] =
 
 void tc_cuda_put_launch_helpers(tc_buf *out) {
   tc_put(out, helpers);
+  tc_put(out, tc_cuda_key_parts_helper);
   tc_cuda_put_sibling_helpers(out);
 }

@@ -79,6 +79,13 @@ static void visit_scalar(uint32_t i, bool is_float, void *arg) {
           v->arg);
 }
 
+/* Scratch memory of a chain whose keys are shared out. */
+static void visit_key_sums(const visit *v) {
+  char type[16];
+  snprintf(type, sizeof type, "tc_%s *", tc_print_compute(v->k->mm.acc));
+  v->each(&(tc_cuda_parameter){"key_sums", type, "", "(void *)&key_sums", TC_CUDA_POINTER, false}, v->arg);
+}
+
 bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const char *body,
                               tc_cuda_each_parameter *each, void *arg) {
   visit v = {k, p, body, each, arg};
@@ -87,10 +94,12 @@ bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const cha
   for (uint32_t i = 0; ok && i < k->nbuffer; ++i) ok = visit_buffer(&v, i);
   for (uint32_t i = 0; ok && i < tc_dims_sym_count(c); ++i) visit_symbol(&v, tc_dims_sym(c, i));
   if (ok) tc_print_each_scalar(k, p, visit_scalar, &v);
+  if (ok && tc_cuda_names(body, "key_sums")) visit_key_sums(&v);
   static const tc_cuda_parameter rest[] = {
       {"group", "const tc_i64 ", "", "(void *)&group", TC_CUDA_LAUNCH, true},
       {"cache_items", "const tc_i64 ", "", "(void *)&cache_items", TC_CUDA_LAUNCH, true},
       {"release_from", "const tc_i64 ", "", "(void *)&release_from", TC_CUDA_LAUNCH, true},
+      {"key_parts", "const tc_i64 ", "", "(void *)&key_parts", TC_CUDA_LAUNCH, true},
       {"flag", "int *", "", "(void *)&c->bad", TC_CUDA_POINTER, true}};
   for (size_t i = 0; ok && i < sizeof rest / sizeof *rest; ++i)
     if (i == 0 || tc_cuda_names(body, rest[i].name)) each(&rest[i], arg);
@@ -123,6 +132,7 @@ void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body,
                       tc_buf *out) {
   char word[16];
   tc_put(out, "  tc_wait();\n");
+  if (tc_cuda_names(body, "key_sums")) tc_put(out, "  tc_behind(key_sums);\n");
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     snprintf(word, sizeof word, "b%u", i);
     if (!tc_cuda_is_local(k, p, i) && tc_cuda_names(body, word))

@@ -78,16 +78,17 @@ static void put_numbered(const char *text, uint32_t number, tc_buf *out) {
   tc_put(out, text);
 }
 
-/* Scratch memory lies behind the arena; all kernels share the place, and equal ones (layers of a
- * model have them) what is said of it.  `list` has the texts so far. */
+/* Scratch memory lies behind the arena; all kernels share the place unless they may run side by side,
+ * and equal ones (layers of a model have them) what is said of it.  `list` has the texts so far. */
 static void put_scratch(const tc_entry *e, uint32_t k, tc_names *list) {
   tc_buf t = {0};
   if (e->style->scratch && e->style->scratch(e, k, &t)) {
     bool fresh;
+    if (e->depends) tc_putf(&t, "  /* %u */\n", k);
     const uint32_t i = tc_names_number(list, t.text ? t.text : "", &fresh);
     e->scratch[k] = i;
     if (fresh) {
-      tc_putf(e->out, "  int64_t scratch%u = arena;\n", i);
+      tc_putf(e->out, "  int64_t scratch%u = %s;\n", i, e->depends ? "bytes" : "arena");
       put_numbered(t.text ? t.text : "", i, e->out);
       tc_putf(e->out, "  if (scratch%u > bytes) bytes = scratch%u;\n", i, i);
     }

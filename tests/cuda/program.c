@@ -201,8 +201,10 @@ typedef struct machine {
   int64_t sym[64];
   char **data; /* of each program buffer */
   void **allocation;
-  char *arena;
+  char *arena, *scratch;
 } machine;
+
+enum { SCRATCH = 1 << 22 }; /* bytes behind all buffers, for sums of parts of keys */
 
 static int64_t value_of(const machine *m, tc_dim d) {
   int64_t v = 0;
@@ -364,6 +366,7 @@ static bool launch(const cuda_unit *u, int i, machine *m) {
     for (int j = 0; kernel->sibling && j < 3; j++)
       if (!tc_push(&a.sym, head[j])) abort();
     for (uint32_t j = k; j < end; j++) add_arguments(m, &m->p->kernel[j], &text[j], &a);
+    if (!tc_push(&a.buf, m->scratch)) abort();
     snprintf(symbol, sizeof symbol, "launch_%s", text[k].name.text);
     launcher *f = NULL;
     *(void **)&f = dlsym(u->library, symbol);
@@ -396,6 +399,8 @@ bool cuda_program(const cuda_unit *u, int i, cuda_run *run) {
   const size_t arena = (size_t)value_of(&m, m.p->workspace);
   m.arena = aligned_alloc(64, (arena + 127) / 64 * 64);
   memset(m.arena, 0x7e, arena);
+  m.scratch = aligned_alloc(64, SCRATCH);
+  memset(m.scratch, 0x7e, SCRATCH);
   for (uint32_t b = 0; b < m.p->nbuffer; b++) allocate(&m, b);
   const bool ok = launch(u, i, &m);
   if (ok) collect(&m);
@@ -403,6 +408,7 @@ bool cuda_program(const cuda_unit *u, int i, cuda_run *run) {
   free(m.allocation);
   free(m.data);
   free(m.arena);
+  free(m.scratch);
   return ok;
 }
 

@@ -489,6 +489,8 @@ int main(int argc, char **argv) {
   check_attention(1, 1, 1, 1);
   check_attention(2, 3, 70, 133);
   check_attention(1, 2, 64, 64);
+  check_attention(1, 2, 3, 1500); /* keys are shared out */
+  if (!few) check_attention(2, 3, 40, 3000);
   if (!few) check_attention(1, 2, 300, 77);
   if (!few) check_attention(4, 40, 260, 520);
   printf("%d checks, %d failed\n", checks, failures);

@@ -103,9 +103,7 @@ static void put_bound(tc_cuda_product *x, const tc_address *a, const char *varia
   tc_buf_free(&at);
 }
 
-void tc_cuda_chain_put_keys(tc_cuda_product *x, const tc_mm_keys *keys) {
-  tc_print_line(&x->s, "tc_int first = 0, end = k_end, all_first = 0, all_end = k_end;");
-  if (!keys->has_first && !keys->has_end) return;
+static void put_bounds(tc_cuda_product *x, const tc_mm_keys *keys) {
   tc_print_line(&x->s, "const tc_int last = TC_MIN(m0 + M, m_end) - 1;");
   if (keys->has_end) {
     put_bound(x, &keys->end, "end", "TC_MIN", true);
@@ -115,6 +113,12 @@ void tc_cuda_chain_put_keys(tc_cuda_product *x, const tc_mm_keys *keys) {
   put_bound(x, &keys->first, "first", "TC_MAX", false);
   put_bound(x, &keys->first, "all_first", "TC_MAX", true);
   tc_print_line(&x->s, "first = first / KEYS * KEYS;");
+}
+
+void tc_cuda_chain_put_keys(tc_cuda_product *x, const tc_mm_keys *keys) {
+  tc_print_line(&x->s, "tc_int first = 0, end = k_end, all_first = 0, all_end = k_end;");
+  if (keys->has_first || keys->has_end) put_bounds(x, keys);
+  tc_cuda_chain_put_share(x);
 }
 
 void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l) {
@@ -216,6 +220,7 @@ void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
                                 const tc_cuda_chain_layout *l, const char *shared) {
   const char *t = tc_cuda_acc(x);
   put_sums(x, l, shared);
+  tc_cuda_chain_put_leave(x);
   put_finish(x);
   tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
   tc_print_line(&x->s, "TC_TYPES");

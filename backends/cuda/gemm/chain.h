@@ -97,6 +97,21 @@ void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l
 void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
                                 const tc_cuda_chain_layout *l, const char *shared);
 
+/* key_parts.c, where keys are shared out (tc_cuda_kernel_schedule.key_parts; else nothing).  C: first
+ * and end become those of part `share`; behind the sums in shared memory, they are left in key_sums;
+ * all_rows; `name`, where sums of a part and a row are; of the launcher, behind its choice of a function,
+ * key_parts and key_sums. */
+void tc_cuda_chain_put_share(tc_cuda_product *x);
+void tc_cuda_chain_put_leave(tc_cuda_product *x);
+void tc_cuda_chain_put_all_rows(tc_cuda_product *x);
+void tc_cuda_chain_put_place(tc_cuda_product *x, const char *name, const char *part, const char *row);
+void tc_cuda_chain_put_parts(const tc_cuda_product *x, tc_buf *out);
+/* gather.c: the body of the function that puts parts together, the function, and the launcher's end. */
+void tc_cuda_chain_gather(tc_cuda_product *x, const tc_cuda_operand *o);
+void tc_cuda_chain_put_gather(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *body,
+                              unsigned number, tc_buf *out);
+void tc_cuda_chain_put_gather_launch(unsigned function, tc_buf *out);
+
 /* Of the launcher: `width`, the largest of those that are known at run time only. */
 void tc_cuda_chain_put_width(const tc_cuda_product *x, tc_buf *out);
 

@@ -82,9 +82,10 @@ static double cost_of(const tc_cuda_product *x, const shape *s, int shared) {
 static bool best_of(const tc_cuda_product *x, int most_rows, int shared, shape *to) {
   static const int sides[] = {8, 4, 2, 1};
   enum { SIDES = sizeof sides / sizeof *sides, LEAST_COLS = 2 };
+  const int least_warps = most_rows < 4 * GROUPS ? 1 : 4;
   double best = 0;
   shape s = *to;
-  for (s.warps = 8; s.warps >= 4; s.warps /= 2)
+  for (s.warps = 8; s.warps >= least_warps; s.warps /= 2)
     for (int i = 0; i < SIDES; ++i)
       for (int j = 0; j < SIDES && sides[j] >= LEAST_COLS; ++j) {
         s.rows = sides[i], s.cols = sides[j];
@@ -107,7 +108,7 @@ static bool widths_of(const tc_cuda_product *x, int i, shape *s) {
   return true;
 }
 
-enum { FUNCTIONS = 12 }; /* of three widths: of three sides and one more */
+enum { FUNCTIONS = 15 }; /* of three widths: of four sides and one more */
 
 /* A function: its shape, and the largest of the widths known at run time only that it suits. */
 typedef struct function {
@@ -361,10 +362,10 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
 /* ---- the launcher ---------------------------------------------------------------------------- */
 
 /* Threads of few rows read as much from shared memory for fewer sums: those functions are for what
- * leaves multiprocessors idle. */
+ * leaves multiprocessors idle, and those of one warp for no more rows than it has. */
 static int most_blocks(const tc_cuda_product *x, const shape *s) {
   enum { FEW = 64 };
-  return rows_of(s) < FEW ? 1 : blocks_of(x, s, MOST_SHARED);
+  return s->warps == 1 ? 0 : rows_of(s) < FEW ? 1 : blocks_of(x, s, MOST_SHARED);
 }
 
 static void put_row(const tc_cuda_product *x, const shape *s, int width, tc_buf *out) {
@@ -372,7 +373,8 @@ static void put_row(const tc_cuda_product *x, const shape *s, int width, tc_buf 
           shared_of(x, s), most_blocks(x, s));
 }
 
-/* The function of fewest rows whose blocks are all at work at once, or that of most rows. */
+/* The function of fewest rows whose blocks are all at work at once, or have all rows, or that of most
+ * rows. */
 static void put_choice(int n, bool general, tc_buf *out) {
   tc_putf(out,
           "  enum { SINGLE = %d }; /* elements; in front of it are functions of 16-byte accesses */\n"
@@ -380,7 +382,7 @@ static void put_choice(int n, bool general, tc_buf *out) {
           "  int at = vectorized ? 0 : SINGLE;\n"
           "  while (at < SINGLE && (width > of[at].width || of[at].shared > most)) ++at;\n"
           "  while (at + 1 < SINGLE && of[at + 1].width == of[at].width && of[at + 1].shared <= most &&\n"
-          "         batches * tc_cuda_ceildiv(m, of[at + 1].rows) <= of[at + 1].most * c->info->sms) ++at;\n",
+          "         (m <= of[at + 1].rows || batches * tc_cuda_ceildiv(m, of[at + 1].rows) <= of[at + 1].most * c->info->sms)) ++at;\n",
           n);
   if (general)
     tc_put(out, "  if (at == SINGLE && (width > of[at].width || of[at].shared > most)) at += 1 + !vectorized; /* any sizes */\n");

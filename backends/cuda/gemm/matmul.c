@@ -4,108 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/gemm/matmul.h"
-
-/* ---- text ------------------------------------------------------------------------------------ */
-
-static void extent(const tc_cuda_product *x, int axis, tc_buf *out) {
-  tc_print_dim(x->p, x->mm->axis[axis].extent, out);
-}
-
-static void put_extent(tc_cuda_product *x, const char *name, int axis) {
-  tc_buf t = {0};
-  extent(x, axis, &t);
-  tc_print_line(&x->s, "const tc_int %s = %s;", name, t.text);
-  tc_buf_free(&t);
-}
-
-const char *tc_cuda_acc(const tc_cuda_product *x) { return tc_print_compute(x->mm->acc); }
-
-void tc_cuda_put_batches(tc_cuda_product *x) {
-  tc_print_line(&x->s, "tc_int rest = tile / (m_tiles * n_tiles);");
-  for (int i = x->mm->nbatch - 1; i >= 0; --i) {
-    tc_buf e = {0};
-    extent(x, i, &e);
-    tc_print_line(&x->s, "const tc_int %s = rest %% (%s);", x->text[i], e.text);
-    tc_print_line(&x->s, "rest /= %s;", e.text);
-    tc_buf_free(&e);
-  }
-}
-
-static void put_batch_count(const tc_cuda_product *x, tc_buf *out) {
-  tc_put(out, "1");
-  for (int i = 0; i < x->mm->nbatch; ++i) {
-    tc_put(out, " * (");
-    extent(x, i, out);
-    tc_put(out, ")");
-  }
-}
-
-static void open_tiles(tc_cuda_product *x, const char *high, const char *broad, bool of_all) {
-  tc_buf batches = {0};
-  put_batch_count(x, &batches);
-  put_extent(x, "m_end", x->m);
-  put_extent(x, "n_end", x->n);
-  put_extent(x, "k_end", x->kk);
-  tc_print_line(&x->s,
-                "const tc_int m_tiles = TC_CEILDIV(m_end, %s), n_tiles = TC_CEILDIV(n_end, %s);",
-                high, broad);
-  const char *const name = of_all ? "at" : "tile", *count = batches.text ? batches.text : "1";
-  tc_print_line(&x->s,
-                "for (tc_int %s = blockIdx.x; %s < %s * m_tiles * n_tiles; %s += gridDim.x) {",
-                name, name, count, name);
-  x->s.indent += 2;
-  if (of_all)
-    tc_print_line(&x->s, "const tc_int tile = at %% (%s) * (m_tiles * n_tiles) + at / (%s);", count,
-                  count);
-  tc_buf_free(&batches);
-}
-
-void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad) {
-  open_tiles(x, high, broad, false);
-}
-
-void tc_cuda_open_tiles_of_all(tc_cuda_product *x, const char *high, const char *broad) {
-  open_tiles(x, high, broad, true);
-}
-
-void tc_cuda_close_tiles(tc_cuda_product *x) {
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
-                          int number, int threads, int blocks, const char *arguments, tc_buf *out) {
-  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d, %d) @NAME@_%d(\n    ", threads,
-          blocks, number);
-  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
-  tc_put(out, ") {\n");
-  tc_cuda_put_wait(x->k, x->p, b->all, false, out);
-  tc_putf(out, "  @NAME@_%s<%s>(", of, arguments ? arguments : "");
-  tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_PASS, out);
-  tc_put(out, ");\n}\n");
-}
-
-void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
-  const bool half = x->plan->template != TC_CUDA_SIMT;
-  x->s.vector = lanes > 1 ? o->along : -1;
-  uint8_t *outer = tc_print_enter(&x->s);
-  tc_print_value(&x->s, o->value);
-  if (half)
-    tc_print_line(&x->s, "part = tc_round_%s(v%u);", tc_print_storage(x->mm->operand), o->value.id);
-  else tc_print_line(&x->s, "part = v%u;", o->value.id);
-  tc_print_leave(&x->s, outer);
-  x->s.vector = -1;
-}
-
-void tc_cuda_put_finish(tc_cuda_product *x, const tc_stage *st, int lanes) {
-  x->s.vector = lanes > 1 ? x->n : -1;
-  uint8_t *outer = tc_print_enter(&x->s);
-  for (uint32_t i = 0; i < st->naction; ++i) tc_print_hoist_action(&x->s, &st->action[i], ~0u);
-  for (uint32_t i = 0; i < st->naction; ++i) tc_print_store(&x->s, &st->action[i]);
-  tc_print_leave(&x->s, outer);
-  x->s.vector = -1;
-}
+#include "backends/cuda/gemm/chain.h"
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
@@ -187,8 +86,26 @@ static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_c
   return first;
 }
 
+/* The launch, and behind it that of what puts parts of the keys together. */
+static void put_follow(const tc_cuda_product *x, const char *body, unsigned gather, tc_buf *out) {
+  const bool parts = x->plan->key_parts > 1;
+  if (parts) tc_cuda_chain_put_parts(x, out);
+  tc_putf(out,
+          "  const int64_t grid = batches * tc_cuda_ceildiv(m, high) * tc_cuda_ceildiv(n, broad)%s;\n"
+          "  void *const args[] = {",
+          parts ? " * key_parts" : "");
+  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, out);
+  tc_putf(out,
+          "};\n  %s tc_cuda_follow(c, &@NAME@_image, function, grid, block, shared, args,\n"
+          "                        sizeof args / sizeof *args);\n",
+          parts ? "const int status =" : "return");
+  if (parts) tc_cuda_chain_put_gather_launch(gather, out);
+  tc_put(out, "}\n");
+}
+
 static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
-                         const tc_cuda_template *t, const char *library, tc_buf *out) {
+                         const tc_cuda_template *t, const char *library, unsigned gather,
+                         tc_buf *out) {
   tc_buf text = {0}, conditions = {0}, results = {0};
   const bool apart = t->unaligned_results && t->unaligned_results(x, o);
   for (int i = 0; i < tc_cuda_operands(x->mm); ++i) {
@@ -200,20 +117,14 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_putf(&text, "  const int vectorized = 1%s;\n", conditions.text ? conditions.text : "");
   if (apart) tc_putf(&text, "  const int wide_results = 1%s;\n", results.text ? results.text : "");
   tc_putf(&text, "%s  const int64_t group = 1, m = ", library);
-  extent(x, x->m, &text);
+  tc_cuda_put_size(x->p, x->mm, x->m, &text);
   tc_put(&text, ", n = ");
-  extent(x, x->n, &text);
+  tc_cuda_put_size(x->p, x->mm, x->n, &text);
   tc_put(&text, ", batches = ");
-  put_batch_count(x, &text);
+  tc_cuda_put_batch_count(x->p, x->mm, &text);
   tc_put(&text, ";\n");
   t->launch(x, o, &text);
-  tc_put(&text,
-         "  const int64_t grid = batches * tc_cuda_ceildiv(m, high) * tc_cuda_ceildiv(n, broad);\n"
-         "  void *const args[] = {");
-  tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, &text);
-  tc_put(&text,
-         "};\n  return tc_cuda_follow(c, &@NAME@_image, function, grid, block, shared, args,\n"
-         "                        sizeof args / sizeof *args);\n}\n");
+  put_follow(x, body, gather, &text);
   tc_cuda_put_host_head(x->k, x->p, "@NAME@", "", text.text ? text.text : "", out);
   tc_put(out, text.text ? text.text : "");
   if (text.failed || conditions.failed || results.failed) out->failed = true;
@@ -253,7 +164,8 @@ static const tc_cuda_template *template_of(const tc_cuda_product *x) {
 /* Device and host text; false: out of memory. */
 static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *device, tc_buf *host,
                         uint32_t *functions) {
-  tc_buf body = {0}, general = {0}, all = {0}, library = {0};
+  tc_buf body = {0}, general = {0}, gather = {0}, all = {0}, library = {0};
+  unsigned last = 0;
   const tc_cuda_template *t = template_of(x);
   bool failed = false;
   put_whole_body(x, o, t->body, &body);
@@ -264,10 +176,15 @@ static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *de
   tc_print_fused(x->k, x->p, device);
   tc_cuda_put_approximate_math(x->k, true, device);
   *functions = t->put(x, o, &b, device);
+  if (x->plan->key_parts > 1) {
+    put_whole_body(x, o, tc_cuda_chain_gather, &gather);
+    tc_cuda_chain_put_gather(x, &b, gather.text ? gather.text : "", last = (*functions)++, device);
+  }
   if (x->plan->library) *functions = put_library(x, *functions, t, device, &library, &failed);
   tc_cuda_put_approximate_math(x->k, false, device);
-  put_launcher(x, b.all, o, t, library.text ? library.text : "", host);
-  failed = failed || library.failed || body.failed || general.failed || all.failed;
+  put_launcher(x, b.all, o, t, library.text ? library.text : "", last, host);
+  failed = failed || library.failed || body.failed || general.failed || gather.failed || all.failed;
+  tc_buf_free(&gather);
   tc_buf_free(&body);
   tc_buf_free(&general);
   tc_buf_free(&all);

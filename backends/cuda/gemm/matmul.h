@@ -77,6 +77,9 @@ typedef struct tc_cuda_template {
 extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain, tc_cuda_chain_fma,
     tc_cuda_chain_simt;
 
+/* tiles.c, from here on.  In C: an axis' size, and how many batches there are. */
+void tc_cuda_put_size(const tc_program *p, const tc_mm_loop *mm, int axis, tc_buf *out);
+void tc_cuda_put_batch_count(const tc_program *p, const tc_mm_loop *mm, tc_buf *out);
 const char *tc_cuda_acc(const tc_cuda_product *x); /* compute type of the sums */
 /* The loop over tiles of `high` x `broad` results: `tile` is at hand, of m_tiles by n_tiles for
  * each point of the batch axes. */
@@ -89,8 +92,10 @@ void tc_cuda_close_tiles(tc_cuda_product *x);
  * multiprocessor. */
 void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
                           int number, int threads, int blocks, const char *arguments, tc_buf *out);
-/* The numbers of the batch axes of `tile`. */
+/* The numbers of the batch axes of `tile`, and of `rest`, which counts batches. */
 void tc_cuda_put_batches(tc_cuda_product *x);
+void tc_cuda_put_batch_numbers(tc_cuda_product *x);
+void tc_cuda_put_extent(tc_cuda_product *x, const char *name, int axis); /* a variable of tc_int */
 /* The value of an operand at the point at hand, as what the multiplier takes, assigned to `part`.
  */
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes);

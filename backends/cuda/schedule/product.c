@@ -244,7 +244,7 @@ bool tc_cuda_takes_chain(const tc_program *p, const tc_kernel *k) {
     const tc_dim d = width_of(&k->mm, i);
     if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > most)) return false;
   }
-  return tc_cuda_may_chain(p, k) && (halves || !may_decode(&k->mm));
+  return tc_cuda_may_chain(p, k);
 }
 
 bool tc_cuda_may_chain_mma(const tc_program *p, const tc_kernel *k) {
@@ -261,7 +261,7 @@ bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side) {
   if (tc_mm_is_chain(mm)) {
     const bool same = mm->operand == mm->acc;
     return side == 64 || (side == 128 && (same || mm->inner.n == 1)) ||
-           (side == 16 && same && mm->inner.rows.naction);
+           ((side == 16 || side == 4) && same && mm->inner.rows.naction);
   }
   if (template == TC_CUDA_MMA) return side == 256 || side == 128 || side == 64;
   return side == 64 || side == 32 || side == 16 || (side == 128 && tc_dtype_bytes(mm->acc) < 8);
@@ -279,7 +279,7 @@ static int64_t largest(const tc_program *p, const tc_axis *a) {
 
 /* Tiles that matrices of the sizes at hand fill more than half of. */
 static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
-  static const uint32_t sides[] = {256, 128, 64, 32, 16};
+  static const uint32_t sides[] = {256, 128, 64, 32, 16, 4};
   enum { N = sizeof sides / sizeof *sides, LEAST = 16 };
   const tc_axis *axis = &k->mm.axis[k->mm.nbatch];
   const bool simt = s->template == TC_CUDA_SIMT;
@@ -303,11 +303,14 @@ static bool has_wide_operands(const tc_cuda_kernel_schedule *s) {
          (s->width[TC_CUDA_A] == TC_CUDA_COPIED && s->width[TC_CUDA_B] == TC_CUDA_COPIED);
 }
 
+enum { MOST_KEY_PARTS = 256 }; /* of which what puts them together reads all */
+
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
   const bool chain = tc_mm_is_chain(&k->mm);
   if (chain) s->template = tc_cuda_may_chain_mma(p, k) ? TC_CUDA_CHAIN : TC_CUDA_SIMT;
   else s->template = tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA : TC_CUDA_SIMT;
   if (!plan_access(k, p, s) || !plan_sides(k, p, s)) return false;
+  if (chain && may_decode(&k->mm)) s->key_parts = MOST_KEY_PARTS;
   s->library = tc_cuda_library_takes(k, p);
   if (!s->library || !has_wide_operands(s)) return true;
   s->short_side = s->template == TC_CUDA_MMA ? 64 : 32;

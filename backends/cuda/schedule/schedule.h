@@ -74,6 +74,8 @@ typedef struct tc_cuda_kernel_schedule {
   int64_t room;
   /* ... nor for those that the library needs one more kernel for, which takes longer */
   bool one_pass;
+  /* of a chain: where rows are few, their keys are shared out among so many blocks at most; 0: not */
+  int64_t key_parts;
 } tc_cuda_kernel_schedule;
 
 /* Of a nest, in all variants.  Lists of loads are of expressions of the kernel. */
