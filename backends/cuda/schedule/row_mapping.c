@@ -162,13 +162,27 @@ static int items_of_fixed(const rows *r, int each, int64_t items, bool single) {
   return items <= WARP * FEW && each > FEW ? FEW : each;
 }
 
+/* Rows that are only reduced keep nothing, so that a thread may have more items: of groups of half the
+ * threads, and half of those, the largest of which the fewest are idle in the last round. */
+static int busy_group(int group, int64_t items) {
+  enum { MOST = 8 }; /* items of a thread, on their way at once */
+  int best = group;
+  int64_t least = (items + group - 1) / group * group;
+  for (int g = group / 2; g && items <= (int64_t)g * MOST; g /= 2) {
+    const int64_t all = (items + g - 1) / g * g;
+    if (all < least) least = all, best = g;
+  }
+  return best;
+}
+
 /* Rows of constant length: one group, as many items as there are. */
 static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
   enum { LEAST = 32, LARGE = 256 };
   const int64_t items = tc_cuda_constant_items(plan->n, (int)f.lanes);
   if (items < 0) return false;
   const int each = r->count ? most_items(r, f.lanes) : (int)f.items;
-  const int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, each, items, f.lanes == 1));
+  int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, each, items, f.lanes == 1));
+  if (!r->count && f.lanes > 1 && group <= 32) group = busy_group(group, items);
   const int64_t unroll = items ? (items + group - 1) / group : 1;
   const int64_t words = r->count * f.lanes * unroll;
   const bool fits = r->count && each && unroll <= each &&
