@@ -5,20 +5,20 @@
 #define TC_MAP1(name, T, R, ...)                                                                   \
   template <int N> TC_FN tc_vec<R, N> name(const tc_vec<T, N> &a) {                                \
     tc_vec<R, N> r;                                                                                \
-    TC_UNROLL for (int i = 0; i < N; ++i) {                                                        \
+    TC_FOR_EACH(N, {                                                                               \
       const T x = a.l[i];                                                                          \
       r.l[i] = (R)(__VA_ARGS__);                                                                   \
-    }                                                                                              \
+    });                                                                                            \
     return r;                                                                                      \
   }
 #define TC_MAP2(name, T, R, ...)                                                                   \
   template <int M, int N>                                                                          \
   TC_FN tc_vec<R, tc_most(M, N)> name(const tc_vec<T, M> &a, const tc_vec<T, N> &b) {              \
     tc_vec<R, tc_most(M, N)> r;                                                                    \
-    TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) {                                            \
+    TC_FOR_EACH(tc_most(M, N), {                                                                   \
       const T x = TC_AT(a, i), y = TC_AT(b, i);                                                    \
       r.l[i] = (R)(__VA_ARGS__);                                                                   \
-    }                                                                                              \
+    });                                                                                            \
     return r;                                                                                      \
   }
 /* @ TC_ARITH TC_COMPARE */
@@ -37,8 +37,7 @@
   TC_FN tc_vec<tc_##T, tc_most(K, tc_most(M, N))> tc_where_##T(                                    \
       const tc_vec<tc_b8, K> &c, const tc_vec<tc_##T, M> &a, const tc_vec<tc_##T, N> &b) {         \
     tc_vec<tc_##T, tc_most(K, tc_most(M, N))> r;                                                   \
-    TC_UNROLL for (int i = 0; i < tc_most(K, tc_most(M, N)); ++i)                                  \
-      r.l[i] = TC_AT(c, i) ? TC_AT(a, i) : TC_AT(b, i);                                            \
+    TC_FOR_EACH(tc_most(K, tc_most(M, N)), r.l[i] = TC_AT(c, i) ? TC_AT(a, i) : TC_AT(b, i));      \
     return r;                                                                                      \
   }
 #define TC_ARITH(T)                                                                                \
@@ -51,8 +50,8 @@
   TC_FN tc_vec<tc_##T, tc_most(K, tc_most(M, N))> tc_fma_##T(                                      \
       const tc_vec<tc_##T, K> &a, const tc_vec<tc_##T, M> &b, const tc_vec<tc_##T, N> &c) {        \
     tc_vec<tc_##T, tc_most(K, tc_most(M, N))> r;                                                   \
-    TC_UNROLL for (int i = 0; i < tc_most(K, tc_most(M, N)); ++i)                                  \
-      r.l[i] = tc_mad(TC_AT(a, i), TC_AT(b, i), TC_AT(c, i));                                      \
+    TC_FOR_EACH(tc_most(K, tc_most(M, N)),                                                         \
+            r.l[i] = tc_mad(TC_AT(a, i), TC_AT(b, i), TC_AT(c, i)));                               \
     return r;                                                                                      \
   }
 template <class T> TC_FN T tc_mad(T a, T b, T c) {
