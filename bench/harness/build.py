@@ -9,9 +9,9 @@ Rows are files of bench/build; columns
     changed    the same with one kernel changed
 
 Each is the median of interleaved runs: seconds, and seconds of all processors together, which say more on
-a machine that others use too.  In front of them stands what the object with kernels for CPUs takes, in KB, and what
-the largest process took while it compiled, in MB.  --against PLUGIN adds a row of each for another plugin (one without a
-cache has no use for it)."""
+a machine that others use too.  In front of them stands what the object with kernels for CPUs takes, in KB, what it
+takes with those for GPUs, and what the largest process took while it compiled, in MB.  --against PLUGIN adds a row of
+each for another plugin (one without a cache has no use for it)."""
 import argparse
 import json
 import math
@@ -57,9 +57,9 @@ class Bench:
     def object(self, name):
         return os.path.join(self.folder, name + ".o")
 
-    def kilobytes(self, files, plugin, flags):
+    def kilobytes(self, files, way, plugin, flags):
         """Of the objects, which are stripped of what a linker does not need."""
-        self.run(files, "cpu", plugin, flags)
+        self.run(files, way, plugin, flags)
         for name in files:
             subprocess.run(["strip", "--strip-unneeded", self.object(name)], check=True)
         return sum(os.path.getsize(self.object(name)) for name in files) / 1024
@@ -96,7 +96,8 @@ class Bench:
                     these = changed if way == "changed" else files
                     times[plugin][way].append(self.run(these, way, path, flags))
         return {p: {**{w: [statistics.median(x) for x in zip(*t)] for w, t in ways.items()},
-                    "KB": self.kilobytes(files, plugins[p], flags)} for p, ways in times.items()}
+                    "KB": self.kilobytes(files, "cpu", plugins[p], flags),
+                    "KB both": self.kilobytes(files, "warm", plugins[p], flags)} for p, ways in times.items()}
 
 
 def write_sources(folder, files, change):
@@ -125,7 +126,9 @@ def show(name, plugin, ways):
         late = bound is not None and plugin == "" and ways[way][0] > bound
         return f"{ways[way][0]:7.2f} ({ways[way][1]:6.2f})" + ("!" if late else " ")
     large = "!" if plugin == "" and ways["KB"] > KILOBYTES.get(name, math.inf) else " "
-    print(f"{name + plugin:32}{ways['KB']:6.0f}{large}{max(ways[w][2] for w in WAYS):6.0f} " + "".join(cell(w) for w in WAYS), flush=True)
+    both = ways["KB both"]
+    print(f"{name + plugin:32}{ways['KB']:6.0f}{large}{both:6.0f} {max(ways[w][2] for w in WAYS):6.0f} "
+          + "".join(cell(w) for w in WAYS), flush=True)
 
 
 def main():
@@ -143,7 +146,7 @@ def main():
         plugins = {" (other)": options.against, **plugins}
     print("seconds (of all processors together); !: above the bound" if makes_for_gpus(options, plugins[""]) else
           "no compiler for GPUs was found: no kernels for them")
-    print(f"{'':32}{'KB':>6} {'MB':>6} " + "".join(f"{w:>17} " for w in WAYS))
+    print(f"{'':32}{'KB':>6} {'both':>6} {'MB':>6} " + "".join(f"{w:>17} " for w in WAYS))
     result = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, files, flags, change in SETS:

@@ -376,15 +376,21 @@ Test(cache, no_library) {
 }
 
 Test(cache, packs) {
-  static unsigned char bytes[4096];
-  size_t size[2];
+  static const char bytes[4096];
+  tc_pack first = {0}, again = {0};
+  tc_putn(&first.bytes, bytes, sizeof bytes);
+  tc_putn(&again.bytes, bytes, sizeof bytes);
   tc_cache *c = tc_cache_open(folder, 1 << 20);
-  unsigned char *first = tc_image_pack_once(c, bytes, sizeof bytes, &size[0]);
-  unsigned char *again = tc_image_pack_once(c, bytes, sizeof bytes, &size[1]);
-  cr_assert(first && again && size[0] == size[1] && memcmp(first, again, size[0]) == 0);
+  tc_image_pack_all(c, &first, 1, 1);
+  cr_expect_eq(tc_cache_count(c).found, 0);
+  tc_image_pack_all(c, &again, 1, 1);
   cr_expect_eq(tc_cache_count(c).found, 1);
-  free(first);
-  free(again);
+  cr_assert(first.packed && again.packed && first.size == again.size);
+  cr_expect(memcmp(first.packed, again.packed, first.size) == 0);
+  tc_buf_free(&first.bytes);
+  tc_buf_free(&again.bytes);
+  free(first.packed);
+  free(again.packed);
   tc_cache_close(c);
 }
 

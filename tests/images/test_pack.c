@@ -80,6 +80,32 @@ Test(pack, saves) {
   free(bytes);
 }
 
+/* Several at once are packed as one by one; one that is empty and one of noise stay as they are. */
+Test(pack, several) {
+  enum { N = 9 };
+  for (uint32_t jobs = 0; jobs < 4; ++jobs) {
+    tc_pack pack[N] = {0};
+    for (int i = 0; i < N; ++i) {
+      static unsigned char bytes[30000];
+      const size_t size = i == 4 ? 0 : 3000 * (size_t)(i + 1);
+      fill(bytes, size, i % 4);
+      tc_putn(&pack[i].bytes, (const char *)bytes, size);
+    }
+    tc_image_pack_all(NULL, pack, N, jobs);
+    for (int i = 0; i < N; ++i) {
+      size_t n = 0;
+      const unsigned char *bytes = (const unsigned char *)pack[i].bytes.text;
+      unsigned char *alone = i == 4 ? NULL : tc_image_pack(bytes, pack[i].bytes.len, &n);
+      cr_expect((alone == NULL) == (i == 4 || i % 4 == 1), "%d", i);
+      cr_expect_eq(alone == NULL, pack[i].packed == NULL, "%d", i);
+      cr_expect(!alone || (n == pack[i].size && memcmp(alone, pack[i].packed, n) == 0), "%d", i);
+      free(alone);
+      free(pack[i].packed);
+      tc_buf_free(&pack[i].bytes);
+    }
+  }
+}
+
 /* Every prefix, and bytes changed at random: the exact text or a refusal, never more than the room.
  */
 Test(pack, corrupt) {

@@ -38,7 +38,8 @@ static void put_items_of(tc_cuda_nest *x, const tc_cuda_loop *w) {
 }
 
 /* Down a column: TC_U items as long as there are as many, then the others, half as many at a time:
- * their tests and values share registers with the loads of the first loop. */
+ * their tests and values share registers with the loads of the first loop.  None are left of single
+ * ones, which the compiler would not find out. */
 static void put_column_passes(tc_cuda_nest *x, const tc_cuda_loop *w) {
   tc_print_line(&x->s, "tc_int base = %s;", w->first);
   tc_print_line(&x->s, "for (; base + (TC_U - 1) * %s < items; base += %s) {", w->step, w->hop);
@@ -50,7 +51,8 @@ static void put_column_passes(tc_cuda_nest *x, const tc_cuda_loop *w) {
   tc_print_line(&x->s, "}");
   const char *all = x->unroll;
   x->unroll = "(TC_U + 1) / 2";
-  tc_print_line(&x->s, "for (; base < items; base += %s * %s) {", x->unroll, w->step);
+  tc_print_line(&x->s, "if constexpr (TC_U > 1) for (; base < items; base += %s * %s) {",
+                x->unroll, w->step);
   x->s.indent += 2;
   put_pass(x, w, "base");
   x->unroll = all;

@@ -40,6 +40,7 @@ typedef struct tc_images {
   uint32_t npack;
   char *problem; /* NULL, or why there are none */
   tc_cache *cache;
+  uint32_t jobs; /* 0: tc_jobs_take's */
   struct tc_building *building;
 } tc_images;
 
@@ -122,6 +123,7 @@ static void start_building(tc_images *m, const tc_cuda_options *o) {
     g->job[i] = (tc_nvrtc_job){.name = m->at[i].name, .text = g->text[i].text};
   }
   m->cache = o->cache;
+  m->jobs = o->jobs;
   if (ok) g->run = tc_nvrtc_start(o, g->job, m->n);
 }
 
@@ -190,47 +192,49 @@ static const char *put_data(unsigned char *bytes, size_t size, tc_texts *out) {
   return kept;
 }
 
-/* The machine code of n images, or their PTX, one behind the other. */
-static void join(tc_image *const *image, size_t n, bool ptx, tc_buf *out) {
+/* Images that are packed together: their machine code, or their PTX. */
+typedef struct group {
+  tc_image *const *image;
+  size_t n;
+  bool ptx;
+} group;
+
+/* One behind the other. */
+static void join(const group *g, tc_buf *out) {
   static const char zeros[ALIGN];
-  for (size_t i = 0; i < n; ++i)
-    for (uint32_t b = 0; b < image[i]->job.nblob; ++b) {
-      const tc_nvrtc_blob *blob = &image[i]->job.blob[b];
-      if (blob->ptx != ptx) continue;
-      image[i]->place[b].at = out->len;
-      if (ptx) tc_ptx_renumber((const char *)blob->bytes, out);
+  for (size_t i = 0; i < g->n; ++i)
+    for (uint32_t b = 0; b < g->image[i]->job.nblob; ++b) {
+      const tc_nvrtc_blob *blob = &g->image[i]->job.blob[b];
+      if (blob->ptx != g->ptx) continue;
+      g->image[i]->place[b].at = out->len;
+      if (g->ptx) tc_ptx_renumber((const char *)blob->bytes, out);
       else tc_putn(out, (const char *)blob->bytes, blob->size);
       tc_putn(out, zeros, (ALIGN - out->len % ALIGN) % ALIGN);
     }
 }
 
-/* The same as a pack, or as they are where packing saves nothing. */
-static void put_blobs(tc_images *m, tc_image *const *image, size_t n, bool ptx, tc_texts *out) {
-  tc_buf all = {0};
-  join(image, n, ptx, &all);
-  const size_t size = all.len;
-  if (!size && !all.failed) return;
-  size_t packed = 0;
-  unsigned char *bytes =
-      all.failed ? NULL : tc_image_pack_once(m->cache, (unsigned char *)all.text, size, &packed);
-  const bool is_packed = bytes != NULL;
-  if (is_packed || all.failed) tc_buf_free(&all);
-  else bytes = (unsigned char *)all.text;
-  const char *name = bytes ? put_data(bytes, is_packed ? packed : size, out) : NULL;
+/* The group's pack, or its bytes as they are where packing saves nothing. */
+static void put_blobs(tc_images *m, const group *g, tc_pack *pack, tc_texts *out) {
+  const size_t size = pack->bytes.len;
+  if (!size && !pack->bytes.failed) return;
+  const bool is_packed = pack->packed != NULL;
+  if (is_packed || pack->bytes.failed) tc_buf_free(&pack->bytes);
+  unsigned char *bytes = is_packed ? pack->packed : (unsigned char *)pack->bytes.text;
+  const char *name = bytes ? put_data(bytes, is_packed ? pack->size : size, out) : NULL;
   if (!name) {
     out->host.failed = true;
     return;
   }
-  for (size_t i = 0; i < n; ++i)
-    for (uint32_t b = 0; b < image[i]->job.nblob; ++b) {
-      if (image[i]->job.blob[b].ptx != ptx) continue;
-      image[i]->place[b].data = is_packed ? NULL : name;
-      image[i]->place[b].pack = m->npack;
+  for (size_t i = 0; i < g->n; ++i)
+    for (uint32_t b = 0; b < g->image[i]->job.nblob; ++b) {
+      if (g->image[i]->job.blob[b].ptx != g->ptx) continue;
+      g->image[i]->place[b].data = is_packed ? NULL : name;
+      g->image[i]->place[b].pack = m->npack;
     }
   tc_putf(&out->host, "extern const unsigned char %s[] TC_HIDDEN;\n", name);
   if (is_packed)
     tc_putf(&out->host, "static tcrt_cuda_packed tc_pack_%u = {%s, %zu, %zu, 0};\n", m->npack++,
-            name, size, packed);
+            name, size, pack->size);
 }
 
 static int by_file(const void *a, const void *b) {
@@ -246,21 +250,34 @@ static size_t size_of(const tc_image *i) {
   return size[0] > size[1] ? size[0] : size[1];
 }
 
+/* The end of those from the first on that go together. */
+static size_t end_of_group(const tc_images *m, tc_image *const *list, size_t n, size_t first) {
+  size_t end = first + 1, size = size_of(list[first]);
+  for (; m->together && end < n && list[end]->file == list[first]->file; ++end)
+    if ((size += size_of(list[end])) > PACK) break;
+  return end;
+}
+
 static void put_packs(tc_images *m, tc_texts *out) {
-  tc_image **list = calloc(m->n + 1, sizeof(tc_image *));
-  size_t n = 0;
-  for (size_t i = 0; list && i < m->n; ++i)
+  tc_image **list = calloc(m->n + 1, sizeof *list);
+  group *part = calloc(2 * m->n + 1, sizeof *part);
+  tc_pack *pack = calloc(2 * m->n + 1, sizeof *pack);
+  size_t n = 0, parts = 0;
+  const bool ok = list && part && pack;
+  for (size_t i = 0; ok && i < m->n; ++i)
     if (m->at[i].used) list[n++] = &m->at[i];
-  if (n) qsort(list, n, sizeof(tc_image *), by_file);
+  if (n) qsort(list, n, sizeof *list, by_file);
   for (size_t first = 0, end; first < n; first = end) {
-    size_t size = size_of(list[first]);
-    for (end = first + 1; m->together && end < n && list[end]->file == list[first]->file; ++end)
-      if ((size += size_of(list[end])) > PACK) break;
-    put_blobs(m, list + first, end - first, false, out);
-    put_blobs(m, list + first, end - first, true, out);
+    end = end_of_group(m, list, n, first);
+    for (int ptx = 0; ptx < 2; ++ptx) part[parts++] = (group){list + first, end - first, ptx};
   }
-  if (!list) out->host.failed = true;
+  for (size_t i = 0; i < parts; ++i) join(&part[i], &pack[i].bytes);
+  if (ok) tc_image_pack_all(m->cache, pack, parts, m->jobs);
+  for (size_t i = 0; i < parts; ++i) put_blobs(m, &part[i], &pack[i], out);
+  if (!ok) out->host.failed = true;
   free(list);
+  free(part);
+  free(pack);
 }
 
 /* ---- the host text --------------------------------------------------------------------------- */

@@ -2,9 +2,12 @@
 #include "backends/cuda/nvrtc/pack.h"
 
 #include <lzma.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "backends/jobs.h"
 
 /* Contexts by the position in 16 bytes, in text by the letter in front; a window that holds the
  * whole image, and no more memory. */
@@ -32,8 +35,9 @@ unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *pa
   return NULL;
 }
 
-unsigned char *tc_image_pack_once(tc_cache *c, const unsigned char *bytes, size_t size,
-                                  size_t *packed) {
+/* The same, from the cache where that has it. */
+static unsigned char *pack_once(tc_cache *c, const unsigned char *bytes, size_t size,
+                                size_t *packed) {
   static const char what[] = "xz 1"; /* counts changes of `options` */
   tc_sha256 h;
   tc_sha256_begin(&h);
@@ -49,4 +53,36 @@ unsigned char *tc_image_pack_once(tc_cache *c, const unsigned char *bytes, size_
   unsigned char *out = tc_image_pack(bytes, size, packed);
   if (out) tc_cache_put(c, &key, out, *packed);
   return out;
+}
+
+/* ---- several at once ------------------------------------------------------------------------- */
+
+typedef struct packing {
+  tc_cache *cache;
+  tc_pack *pack;
+  size_t n, next;
+} packing;
+
+static void *pack_next(void *all) {
+  packing *p = all;
+  for (size_t i; (i = __atomic_fetch_add(&p->next, 1, __ATOMIC_RELAXED)) < p->n;) {
+    tc_pack *x = &p->pack[i];
+    if (!x->bytes.failed && x->bytes.len)
+      x->packed =
+          pack_once(p->cache, (const unsigned char *)x->bytes.text, x->bytes.len, &x->size);
+  }
+  return NULL;
+}
+
+void tc_image_pack_all(tc_cache *c, tc_pack *pack, size_t n, uint32_t jobs) {
+  packing p = {.cache = c, .pack = pack, .n = n};
+  pthread_t other[TC_MOST_JOBS];
+  uint32_t others = 0;
+  tc_jobs held = tc_jobs_take(jobs);
+  while (others + 1 < held.n && others + 1 < n && others < TC_MOST_JOBS &&
+         pthread_create(&other[others], NULL, pack_next, &p) == 0)
+    ++others;
+  pack_next(&p);
+  while (others) pthread_join(other[--others], NULL);
+  tc_jobs_give_back(&held);
 }

@@ -10,9 +10,15 @@
 /* As .xz.  The result is malloc'ed and smaller than `size`; NULL: out of memory,
  * or there is no such thing. */
 unsigned char *tc_image_pack(const unsigned char *bytes, size_t size, size_t *packed);
-/* The same, from the cache where that has it. */
-unsigned char *tc_image_pack_once(tc_cache *c, const unsigned char *bytes, size_t size,
-                                  size_t *packed);
+
+/* What is to be packed, and what became of it. */
+typedef struct tc_pack {
+  tc_buf bytes;
+  unsigned char *packed; /* NULL: as tc_image_pack's */
+  size_t size;           /* of these */
+} tc_pack;
+/* Packs n of them, `jobs` at once (0: tc_jobs_take's), or takes them from the cache. */
+void tc_image_pack_all(tc_cache *c, tc_pack *pack, size_t n, uint32_t jobs);
 
 /* ptx.c: appends the text, its zero byte too, with the registers of every function numbered
  * anew. */

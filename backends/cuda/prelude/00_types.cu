@@ -29,6 +29,28 @@ struct tc_bf16 {
 #define TC_SLOW static __device__ __noinline__
 #define TC_UNROLL _Pragma("unroll")
 #define TC_ROLLED _Pragma("unroll 1")
+/* A statement for every i from 0 to n - 1, which is known while compiling.  Written out, not a loop
+ * that is unrolled: before that pass an optimiser sees arrays with unknown indices, and takes up to
+ * three times as long.  n has no comma outside of parentheses. */
+#define TC_ONE_OF(n, k, ...)                                                                       \
+  if constexpr ((n) > k) {                                                                         \
+    constexpr int i = k;                                                                           \
+    __VA_ARGS__;                                                                                   \
+  }
+#define TC_FOR_EACH(n, ...)                                                                        \
+  do {                                                                                             \
+    TC_ONE_OF(n, 0, __VA_ARGS__)                                                                   \
+    TC_ONE_OF(n, 1, __VA_ARGS__)                                                                   \
+    TC_ONE_OF(n, 2, __VA_ARGS__)                                                                   \
+    TC_ONE_OF(n, 3, __VA_ARGS__)                                                                   \
+    TC_ONE_OF(n, 4, __VA_ARGS__)                                                                   \
+    TC_ONE_OF(n, 5, __VA_ARGS__)                                                                   \
+    TC_ONE_OF(n, 6, __VA_ARGS__)                                                                   \
+    TC_ONE_OF(n, 7, __VA_ARGS__)                                                                   \
+    if constexpr ((n) > 8) TC_UNROLL for (int i = 8; i < (n); ++i) {                               \
+      __VA_ARGS__;                                                                                 \
+    }                                                                                              \
+  } while (0)
 #define TC_INF __longlong_as_double(0x7ff0000000000000LL)
 #define TC_NAN __longlong_as_double(0x7ff8000000000000LL)
 #define TC_MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -41,7 +63,7 @@ template <class T, int N> struct tc_vec {
   __device__ __forceinline__ tc_vec(const tc_vec<T, N> &v) = default;
   template <int M> __device__ __forceinline__ tc_vec(const tc_vec<T, M> &v) {
     static_assert(M == 1, "only one value fits any number of lanes");
-    TC_UNROLL for (int i = 0; i < N; ++i) l[i] = v.l[0];
+    TC_FOR_EACH(N, l[i] = v.l[0]);
   }
   tc_vec &operator=(const tc_vec<T, N> &v) = default;
   __device__ __forceinline__ T &operator[](int i) { return l[i]; }
@@ -87,14 +109,14 @@ template <class T, class X> TC_FN tc_vec<T, 1> tc_set(X x) {
 
 template <class T, class F, int N> TC_FN tc_vec<T, N> tc_cast(const tc_vec<F, N> &a) {
   tc_vec<T, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)a.l[i];
+  TC_FOR_EACH(N, r.l[i] = (T)a.l[i]);
   return r;
 }
 #define TC_CAST(T, v) tc_cast<tc_##T>(v)
 
 template <class T, int N> TC_FN tc_vec<T, N> tc_lanes() {
   tc_vec<T, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)i;
+  TC_FOR_EACH(N, r.l[i] = (T)i);
   return r;
 }
 #define TC_LANES(T) tc_lanes<tc_##T, TC_L>()
@@ -138,8 +160,7 @@ template <> struct tc_joint<tc_i32, tc_i64> {
     typedef typename tc_joint<A, B>::type T;                                                       \
     typedef typename tc_wrap<T>::type W;                                                           \
     tc_vec<T, tc_most(M, N)> r;                                                                    \
-    TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i)                                              \
-      r.l[i] = (T)((W)TC_AT(a, i) op (W)TC_AT(b, i));                                              \
+    TC_FOR_EACH(tc_most(M, N), r.l[i] = (T)((W)TC_AT(a, i) op (W)TC_AT(b, i)));                    \
     return r;                                                                                      \
   }
 TC_OPERATOR(+)
@@ -149,7 +170,7 @@ TC_OPERATOR(*)
   template <class T, int M, int N>                                                                 \
   TC_FN tc_vec<T, tc_most(M, N)> operator op(const tc_vec<T, M> &a, const tc_vec<T, N> &b) {       \
     tc_vec<T, tc_most(M, N)> r;                                                                    \
-    TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) r.l[i] = (T)(TC_AT(a, i) op TC_AT(b, i));    \
+    TC_FOR_EACH(tc_most(M, N), r.l[i] = (T)(TC_AT(a, i) op TC_AT(b, i)));                          \
     return r;                                                                                      \
   }
 TC_BITWISE(&)
@@ -159,18 +180,18 @@ TC_BITWISE(^)
 template <class T, int M, int N>
 TC_FN tc_vec<T, tc_most(M, N)> operator/(const tc_vec<T, M> &a, const tc_vec<T, N> &b) {
   tc_vec<T, tc_most(M, N)> r;
-  TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) r.l[i] = TC_AT(a, i) / TC_AT(b, i);
+  TC_FOR_EACH(tc_most(M, N), r.l[i] = TC_AT(a, i) / TC_AT(b, i));
   return r;
 }
 template <class T, int N> TC_FN tc_vec<T, N> operator/(int a, const tc_vec<T, N> &b) {
   tc_vec<T, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)a / b.l[i];
+  TC_FOR_EACH(N, r.l[i] = (T)a / b.l[i]);
   return r;
 }
 /* scalar * vector: offsets of lanes */
 template <class S, class T, int N> TC_FN tc_vec<T, N> operator*(S s, const tc_vec<T, N> &v) {
   tc_vec<T, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (T)s * v.l[i];
+  TC_FOR_EACH(N, r.l[i] = (T)s * v.l[i]);
   return r;
 }
 /* @ tc_wait tc_behind tc_behind_global */
@@ -242,11 +263,11 @@ template <class I, int N, int M>
 TC_FN tc_vec<I, N> tc_checked(const tc_vec<tc_i64, N> &v, tc_i64 bound, const tc_vec<tc_b8, M> &live,
                               int *bad) {
   tc_vec<I, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) {
+  TC_FOR_EACH(N, {
     const bool out = (tc_u64)v.l[i] >= (tc_u64)bound;
     if (out && TC_AT(live, i)) *bad = 1;
     r.l[i] = out ? (I)0 : (I)v.l[i];
-  }
+  });
   return r;
 }
 #define tc_index(v, bound, live, bad) tc_checked<tc_int>(v, bound, live, bad)
@@ -254,7 +275,7 @@ TC_FN tc_vec<I, N> tc_checked(const tc_vec<tc_i64, N> &v, tc_i64 bound, const tc
 /* Index operands that are in range. */
 template <class I, int N> TC_FN tc_vec<I, N> tc_unchecked(const tc_vec<tc_i64, N> &v) {
   tc_vec<I, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = (I)v.l[i];
+  TC_FOR_EACH(N, r.l[i] = (I)v.l[i]);
   return r;
 }
 #define tc_index_free(v) tc_unchecked<tc_int>(v)

@@ -70,23 +70,23 @@ template <class T, int N> union tc_raw {
 template <int N, class T>
 TC_FN tc_vec<typename tc_computed<T>::type, N> tc_widened(const tc_raw<T, N> &u) {
   tc_vec<typename tc_computed<T>::type, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(u.e[i]);
+  TC_FOR_EACH(N, r.l[i] = tc_widen(u.e[i]));
   return r;
 }
 template <int N> TC_FN tc_vec<tc_f32, N> tc_widened(const tc_raw<tc_bf16, N> &u) {
   tc_vec<tc_f32, N> r;
   if (N == 1) r.l[0] = tc_widen(u.e[0]);
-  TC_UNROLL for (int i = 0; i + 1 < N; i += 2) {
-    r.l[i] = __uint_as_float(u.pair[i / 2] << 16);
-    r.l[i + 1] = __uint_as_float(u.pair[i / 2] & 0xffff0000u);
-  }
+  TC_FOR_EACH(N / 2, {
+    r.l[2 * i] = __uint_as_float(u.pair[i] << 16);
+    r.l[2 * i + 1] = __uint_as_float(u.pair[i] & 0xffff0000u);
+  });
   return r;
 }
 template <int N, class T> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_loaded(const T *p) {
   typedef tc_raw<T, N> raw;
   raw u;
   const typename raw::word *from = (const typename raw::word *)p;
-  TC_UNROLL for (int i = 0; i < raw::count; ++i) u.w[i] = from[i];
+  TC_FOR_EACH(raw::count, u.w[i] = from[i]);
   return tc_widened<N>(u);
 }
 /* Elements on their way from memory, not converted yet: a conversion would wait for them. */
@@ -97,7 +97,7 @@ template <int N, class T> TC_FN tc_held<T, N> tc_hold(const T *p) {
   typedef tc_raw<T, N> raw;
   tc_held<T, N> h;
   const typename raw::word *from = (const typename raw::word *)p;
-  TC_UNROLL for (int i = 0; i < raw::count; ++i) h.raw.w[i] = from[i];
+  TC_FOR_EACH(raw::count, h.raw.w[i] = from[i]);
   return h;
 }
 /* What nobody writes meanwhile and only this load reads: it passes the first cache by.  The compiler
@@ -107,12 +107,12 @@ template <int N, class T> TC_FN tc_held<T, N> tc_hold_once(const T *p) {
   typedef tc_raw<T, N> raw;
   if constexpr (raw::each == 16) {
     tc_held<T, N> h;
-    TC_UNROLL for (int i = 0; i < raw::count; ++i) {
+    TC_FOR_EACH(raw::count, {
       uint4 &w = h.raw.w[i];
       asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
           : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
           : "l"(__cvta_generic_to_global(p) + 16 * i));
-    }
+    });
     return h;
   }
 #endif
@@ -134,13 +134,13 @@ template <int N, bool any, class T> TC_FN tc_held<T, N> tc_hold(const T *p, tc_p
   if constexpr (!any || raw::each < 16) return tc_hold<N>(p);
   else {
     tc_held<T, N> h;
-    TC_UNROLL for (int i = 0; i < raw::count; ++i) {
+    TC_FOR_EACH(raw::count, {
       const tc_u64 at = __cvta_generic_to_global(p) + 16 * i;
       uint4 &w = h.raw.w[i];
       asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
           : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
           : "l"(at), "l"(policy));
-    }
+    });
     return h;
   }
 }
@@ -162,13 +162,13 @@ template <class T, int N> TC_FN tc_vec<typename tc_computed<T>::type, N> tc_arri
 /* N neighbours to a row of a tile, in words of 4 bytes, and N elements `bytes` apart from a column. */
 template <class T, int N> TC_FN void tc_row_put(T *to, const tc_held<T, N> &h) {
   if (sizeof(T) < 4 && sizeof(T) * N >= 4)
-    TC_UNROLL for (int i = 0; i < (int)sizeof(h) / 4; ++i) ((tc_u32 *)to)[i] = h.raw.pair[i];
+    TC_FOR_EACH((int)sizeof(h) / 4, ((tc_u32 *)to)[i] = h.raw.pair[i]);
   else
-    TC_UNROLL for (int i = 0; i < N; ++i) to[i] = h.raw.e[i];
+    TC_FOR_EACH(N, to[i] = h.raw.e[i]);
 }
 template <int N, class T> TC_FN tc_held<T, N> tc_column_held(const T *from, int bytes) {
   tc_held<T, N> h;
-  TC_UNROLL for (int i = 0; i < N; ++i) h.raw.e[i] = *(const T *)((const char *)from + i * bytes);
+  TC_FOR_EACH(N, h.raw.e[i] = *(const T *)((const char *)from + i * bytes));
   return h;
 }
 template <int N, class T>
@@ -177,8 +177,9 @@ TC_FN tc_vec<typename tc_computed<T>::type, N> tc_column(const T *from, int byte
 }
 /* Elements stored as they are. */
 template <class T, int N> TC_FN void tc_put_held(T *p, const tc_held<T, N> &h) {
-  typename tc_raw<T, N>::word *to = (typename tc_raw<T, N>::word *)p;
-  TC_UNROLL for (int i = 0; i < tc_raw<T, N>::count; ++i) to[i] = h.raw.w[i];
+  typedef tc_raw<T, N> raw;
+  typename raw::word *to = (typename raw::word *)p;
+  TC_FOR_EACH(raw::count, to[i] = h.raw.w[i]);
 }
 template <class T> TC_FN tc_vec<typename tc_computed<T>::type, 1> tc_load1(const T *p) {
   tc_vec<typename tc_computed<T>::type, 1> r;
@@ -188,7 +189,7 @@ template <class T> TC_FN tc_vec<typename tc_computed<T>::type, 1> tc_load1(const
 template <class T, class I, int N>
 TC_FN tc_vec<typename tc_computed<T>::type, N> tc_gathered(const T *p, const tc_vec<I, N> &at) {
   tc_vec<typename tc_computed<T>::type, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_widen(p[at.l[i]]);
+  TC_FOR_EACH(N, r.l[i] = tc_widen(p[at.l[i]]));
   return r;
 }
 template <class T, class I, int M, int N>
@@ -196,21 +197,20 @@ TC_FN tc_vec<typename tc_computed<T>::type, tc_most(M, N)>
 tc_gathered_where(const T *p, const tc_vec<I, M> &at, const tc_vec<tc_b8, N> &g) {
   typedef typename tc_computed<T>::type C;
   tc_vec<C, tc_most(M, N)> r;
-  TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) {
+  TC_FOR_EACH(tc_most(M, N), {
     r.l[i] = (C)0;
     if (TC_AT(g, i)) r.l[i] = tc_widen(p[TC_AT(at, i)]);
-  }
+  });
   return r;
 }
 /* All lanes to the storage type; halves in pairs, one instruction each. */
 template <int N, class T, class C, int M> TC_FN void tc_packed(const tc_vec<C, M> &v, tc_raw<T, N> *u) {
-  TC_UNROLL for (int i = 0; i < N; ++i) tc_narrow(TC_AT(v, i), &u->e[i]);
+  TC_FOR_EACH(N, tc_narrow(TC_AT(v, i), &u->e[i]));
 }
 #define TC_PAIRS(T)                                                                                \
   template <int N, int M>                                                                          \
   TC_FN void tc_packed(const tc_vec<tc_f32, M> &v, tc_raw<tc_##T, N> *u) {                         \
-    TC_UNROLL for (int i = 0; i + 1 < N; i += 2)                                                   \
-      u->pair[i / 2] = tc_two_##T(TC_AT(v, i), TC_AT(v, i + 1));                                   \
+    TC_FOR_EACH(N / 2, u->pair[i] = tc_two_##T(TC_AT(v, 2 * i), TC_AT(v, 2 * i + 1)));             \
     if (N == 1) tc_narrow(v.l[0], &u->e[0]);                                                       \
   }
 TC_PAIRS(bf16)
@@ -227,7 +227,7 @@ template <int N, class T, class C, int M> TC_FN void tc_stored(T *p, const tc_ve
   raw u;
   tc_packed(v, &u);
   typename raw::word *to = (typename raw::word *)p;
-  TC_UNROLL for (int i = 0; i < raw::count; ++i) to[i] = u.w[i];
+  TC_FOR_EACH(raw::count, to[i] = u.w[i]);
 }
 template <class T, class C, int M> TC_FN void tc_stored1(T *p, const tc_vec<C, M> &v) {
   tc_narrow(v.l[0], p);
@@ -236,18 +236,16 @@ template <class T, class C, int M> TC_FN void tc_stored1(T *p, const tc_vec<C, M
 template <int N, class T, class I, int K, class C, int M, int G>
 TC_FN void tc_scattered(T *p, const tc_vec<I, K> &at, const tc_vec<C, M> &v,
                         const tc_vec<tc_b8, G> &g) {
-  TC_UNROLL for (int i = 0; i < N; ++i)
-    if (TC_AT(g, i)) tc_narrow(TC_AT(v, i), p + TC_AT(at, i));
+  TC_FOR_EACH(N, if (TC_AT(g, i)) tc_narrow(TC_AT(v, i), p + TC_AT(at, i)));
 }
 template <int N, class T, class I, int K, class C, int M, int G>
 TC_FN void tc_scatter_added(T *p, const tc_vec<I, K> &at, const tc_vec<C, M> &v,
                             const tc_vec<tc_b8, G> &g) {
-  TC_UNROLL for (int i = 0; i < N; ++i)
-    if (TC_AT(g, i)) {
+  TC_FOR_EACH(N, if (TC_AT(g, i)) {
       tc_vec<C, 1> x;
       x.l[0] = TC_AT(v, i);
       tc_stored1(p + TC_AT(at, i), tc_load1(p + TC_AT(at, i)) + x);
-    }
+    });
 }
 #define tc_load_f32(p) tc_loaded<TC_L>(p)
 #define tc_splat_f32(p) tc_load1(p)
@@ -368,7 +366,7 @@ template <int N, class T> TC_FN tc_held_anywhere<T, N> tc_hold_anywhere(const T 
   }
   h.away = (int)((tc_u64)p % raw::each);
   const typename raw::word *from = (const typename raw::word *)((const char *)p - h.away);
-  TC_UNROLL for (int i = 0; i < raw::count; ++i) h.low.w[i] = from[i];
+  TC_FOR_EACH(raw::count, h.low.w[i] = from[i]);
   h.high = from[h.away ? raw::count : raw::count - 1];
   return h;
 }

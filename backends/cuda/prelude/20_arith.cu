@@ -1,25 +1,27 @@
 /* Arithmetic, comparison, selection for every compute type.  Integers wrap; x/0 and x%0 are 0; NaN
  * wins in min and max; bool is 0 or 1 in a byte. */
 /* @ TC_MAP1 TC_MAP2 */
+/* f(i) in every lane i. */
+template <class R, int N, class F> TC_FN tc_vec<R, N> tc_map(F f) {
+  tc_vec<R, N> r;
+  TC_FOR_EACH(N, r.l[i] = (R)f(i));
+  return r;
+}
 /* name(x) and name(x, y) lane by lane, from scalar expressions over x and y. */
 #define TC_MAP1(name, T, R, ...)                                                                   \
   template <int N> TC_FN tc_vec<R, N> name(const tc_vec<T, N> &a) {                                \
-    tc_vec<R, N> r;                                                                                \
-    TC_UNROLL for (int i = 0; i < N; ++i) {                                                        \
+    return tc_map<R, N>([&](int i) {                                                               \
       const T x = a.l[i];                                                                          \
-      r.l[i] = (R)(__VA_ARGS__);                                                                   \
-    }                                                                                              \
-    return r;                                                                                      \
+      return (R)(__VA_ARGS__);                                                                     \
+    });                                                                                            \
   }
 #define TC_MAP2(name, T, R, ...)                                                                   \
   template <int M, int N>                                                                          \
   TC_FN tc_vec<R, tc_most(M, N)> name(const tc_vec<T, M> &a, const tc_vec<T, N> &b) {              \
-    tc_vec<R, tc_most(M, N)> r;                                                                    \
-    TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i) {                                            \
+    return tc_map<R, tc_most(M, N)>([&](int i) {                                                   \
       const T x = TC_AT(a, i), y = TC_AT(b, i);                                                    \
-      r.l[i] = (R)(__VA_ARGS__);                                                                   \
-    }                                                                                              \
-    return r;                                                                                      \
+      return (R)(__VA_ARGS__);                                                                     \
+    });                                                                                            \
   }
 /* @ TC_ARITH TC_COMPARE */
 #define TC_COMPARE(T)                                                                              \
@@ -36,10 +38,8 @@
   template <int K, int M, int N>                                                                   \
   TC_FN tc_vec<tc_##T, tc_most(K, tc_most(M, N))> tc_where_##T(                                    \
       const tc_vec<tc_b8, K> &c, const tc_vec<tc_##T, M> &a, const tc_vec<tc_##T, N> &b) {         \
-    tc_vec<tc_##T, tc_most(K, tc_most(M, N))> r;                                                   \
-    TC_UNROLL for (int i = 0; i < tc_most(K, tc_most(M, N)); ++i)                                  \
-      r.l[i] = TC_AT(c, i) ? TC_AT(a, i) : TC_AT(b, i);                                            \
-    return r;                                                                                      \
+    return tc_map<tc_##T, tc_most(K, tc_most(M, N))>(                                              \
+        [&](int i) { return TC_AT(c, i) ? TC_AT(a, i) : TC_AT(b, i); });                           \
   }
 #define TC_ARITH(T)                                                                                \
   TC_COMPARE(T)                                                                                    \
@@ -50,10 +50,8 @@
   template <int K, int M, int N>                                                                   \
   TC_FN tc_vec<tc_##T, tc_most(K, tc_most(M, N))> tc_fma_##T(                                      \
       const tc_vec<tc_##T, K> &a, const tc_vec<tc_##T, M> &b, const tc_vec<tc_##T, N> &c) {        \
-    tc_vec<tc_##T, tc_most(K, tc_most(M, N))> r;                                                   \
-    TC_UNROLL for (int i = 0; i < tc_most(K, tc_most(M, N)); ++i)                                  \
-      r.l[i] = tc_mad(TC_AT(a, i), TC_AT(b, i), TC_AT(c, i));                                      \
-    return r;                                                                                      \
+    return tc_map<tc_##T, tc_most(K, tc_most(M, N))>(                                              \
+        [&](int i) { return tc_mad(TC_AT(a, i), TC_AT(b, i), TC_AT(c, i)); });                     \
   }
 template <class T> TC_FN T tc_mad(T a, T b, T c) {
   typedef typename tc_wrap<T>::type W;

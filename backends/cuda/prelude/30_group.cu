@@ -93,7 +93,7 @@ template <class T> TC_FN tc_vec<T, 1> tc_one(T x) {
 /* Items: the one at hand in the lanes where `later` holds, elsewhere what was there. */
 template <class I, int M, int N> TC_FN tc_vec<I, N> tc_later(const tc_vec<tc_b8, M> &later, I item, const tc_vec<I, N> &at) {
   tc_vec<I, N> r;
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = TC_AT(later, i) ? item : at.l[i];
+  TC_FOR_EACH(N, r.l[i] = TC_AT(later, i) ? item : at.l[i]);
   return r;
 }
 /* @ tc_across */
@@ -153,7 +153,7 @@ TC_FN tc_vec<T, N> tc_combine(const tc_columns &group, tc_vec<T, N> v, F f) {
   const int own = ((int)threadIdx.x >> shift) * lanes + group.x;
   __syncthreads();
   if (((int)threadIdx.x & ((1 << shift) - 1)) < group.width)
-    TC_UNROLL for (int i = 0; i < N; ++i) part[own + i * group.width] = v.l[i];
+    TC_FOR_EACH(N, part[own + i * group.width] = v.l[i]);
   __syncthreads();
   TC_ROLLED for (int lane = (int)threadIdx.x; lane < lanes; lane += threads) {
     tc_vec<T, 1> x = tc_one(part[lane]);
@@ -161,7 +161,7 @@ TC_FN tc_vec<T, N> tc_combine(const tc_columns &group, tc_vec<T, N> v, F f) {
     part[lane] = x.l[0];
   }
   __syncthreads();
-  TC_UNROLL for (int i = 0; i < N; ++i) v.l[i] = part[i * group.width + group.x];
+  TC_FOR_EACH(N, v.l[i] = part[i * group.width + group.x]);
   return v;
 }
 /* @ tc_shuffle_up tc_shuffle_from */

@@ -37,7 +37,7 @@ TC_FN tc_vec<tc_f32, N> tc_exp_scaled_difference_approx(const tc_vec<tc_f32, N> 
                                                         const tc_vec<tc_f32, 1> &y) {
   tc_vec<tc_f32, N> r;
   const tc_f32 k = tc_exp_unit(y.l[0]);
-  TC_UNROLL for (int i = 0; i < N; ++i) r.l[i] = tc_exp2_near(fmaf(a.l[i], by.l[0] * k, -(y.l[0] * k)));
+  TC_FOR_EACH(N, r.l[i] = tc_exp2_near(fmaf(a.l[i], by.l[0] * k, -(y.l[0] * k))));
   return r;
 }
 /* @ tc_sigmoid_approx */

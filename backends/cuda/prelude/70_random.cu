@@ -32,8 +32,7 @@ TC_FN tc_u32 tc_philox_word(const uint4 &w, int i) {
   template <int M, int N>                                                                          \
   TC_FN tc_vec<R, tc_most(M, N)> name(const tc_vec<tc_i64, M> &seed, const tc_vec<tc_i64, N> &at) { \
     tc_vec<R, tc_most(M, N)> r;                                                                    \
-    TC_UNROLL for (int i = 0; i < tc_most(M, N); ++i)                                              \
-      r.l[i] = (R)call(TC_AT(seed, i), (tc_u64)TC_AT(at, i));                                      \
+    TC_FOR_EACH(tc_most(M, N), r.l[i] = (R)call(TC_AT(seed, i), (tc_u64)TC_AT(at, i)));            \
     return r;                                                                                      \
   }
 /* @ tc_uniform */
