@@ -583,6 +583,8 @@ bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
 /* outer_fusion.c: kernels that pad arrays and those that read them become one, where the target
  * takes that.  requires: in front of lo_plan */
 void lo_fuse_outer_loops(lo *L);
+/* wide_planes.c: of a kernel that came of that. */
+void lo_widen_planes(lo *L, const tc_kernel *k);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
 

@@ -13,6 +13,7 @@
  *   max over l of (max over m of x[2 j + l, 2 k + m])          max over m of (max over l of ..): elements that are two apart
  *                                                              are gathered for half as many rows */
 #include "graph/decomp/decomp.h"
+#include "graph/passes/pass.h"
 #include "graph/passes/rewrite.h"
 #include "lower/lowering.h"
 
@@ -186,6 +187,11 @@ tc_graph *lo_with_rows_reduced_first(tc_graph *g) {
   return tc_rewrite_where(g, OP_UNFOLD, reduce_rows_first);
 }
 
+/* Such sums are of the image's axes, as what reads them was, before it took over the shape of a matrix. */
 tc_graph *lo_with_windows_summed(tc_graph *g) {
-  return tc_rewrite_where(g, OP_UNFOLD, sum_products);
+  tc_graph *summed = tc_rewrite_where(g, OP_UNFOLD, sum_products);
+  if (!summed || summed == g) return summed;
+  tc_graph *y = tc_pass_views(summed);
+  if (y != summed) tc_graph_free(summed);
+  return y;
 }
