@@ -583,6 +583,8 @@ bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
 /* outer_fusion.c: kernels that pad arrays and those that read them become one, where the target
  * takes that.  requires: in front of lo_plan */
 void lo_fuse_outer_loops(lo *L);
+/* wide_planes.c: of a kernel that came of that. */
+void lo_widen_planes(lo *L, const tc_kernel *k);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);
 
@@ -590,8 +592,9 @@ void lo_share_constants(lo *L);
  * reporting. */
 tc_graph *lo_without_sorts(tc_graph *g);
 /* g, or a graph of its own in which windows are read where they are reduced, or multiplied by one
- * row (windows.c); NULL after reporting. */
+ * row, or rows are reduced before what is in a row (windows.c); NULL after reporting. */
 tc_graph *lo_with_windows_at_once(tc_graph *g);
+tc_graph *lo_with_rows_reduced_first(tc_graph *g);
 tc_graph *lo_with_windows_summed(tc_graph *g);
 /* g, or a graph of its own whose convolutions are products of arrays with the channels last
  * (convolution.c); NULL after reporting. */

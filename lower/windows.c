@@ -8,8 +8,12 @@
  *
  * Both read x more often, from caches, and compute no more: of maxima a few more comparisons.  The
  * first is for machines with more arithmetic than bandwidth, the second for all that read windows
- * without an array of them. */
+ * without an array of them.  Others have rows reduced before what is in a row:
+ *
+ *   max over l of (max over m of x[2 j + l, 2 k + m])          max over m of (max over l of ..): elements that are two apart
+ *                                                              are gathered for half as many rows */
 #include "graph/decomp/decomp.h"
+#include "graph/passes/pass.h"
 #include "graph/passes/rewrite.h"
 #include "lower/lowering.h"
 
@@ -59,6 +63,37 @@ static tc_ref reduced_at_once(const tc_rewrite *w, const tc_node *n, const tc_no
                both = unfolded(&c, inner, rank, rows);
   const dc_axes axes = dc_last(2, rank + 2);
   return dc_reduce(&c, n->op, both, &axes, false);
+}
+
+/* A step of elements in a row costs more than one of rows: what it costs, in loads of neighbours. */
+enum { GATHERED = 3 };
+
+/* Are windows along the last axis, which come first, better reduced after those of `outer`? */
+static bool has_rows_to_reduce(const tc_node *outer, const tc_node *inner, int rank) {
+  const tc_dim size = tc_attr_int(inner, "size"), step = tc_attr_int(inner, "step"), rows = tc_attr_int(outer, "size"),
+               down = tc_attr_int(outer, "step");
+  if (dc_axis(inner, "axis", rank) != rank - 1 || !tc_dim_is_const(size) || !tc_dim_is_const(step) ||
+      !tc_dim_is_const(rows) || !tc_dim_is_const(down))
+    return false;
+  /* Loads for each result. */
+  const int64_t in_row = tc_dim_value(size) * (tc_dim_value(step) > 1 ? GATHERED : 1), of_rows = tc_dim_value(rows);
+  return of_rows * tc_dim_value(step) + in_row < in_row * tc_dim_value(down) + of_rows;
+}
+
+/* Sums are other ones in another order. */
+static const tc_node *maxima_of_rows(const tc_rewrite *w, const tc_node *n) {
+  const tc_node *inside = n->op == OP_SUM ? NULL : reduction_inside(w, n);
+  return inside && has_rows_to_reduce(tc_rewrite_node(w, n->in[0]), tc_rewrite_node(w, inside->in[0]), n->type.rank) ? inside
+                                                                                                                     : NULL;
+}
+
+static tc_ref rows_reduced_first(const tc_rewrite *w, const tc_node *n, const tc_node *inside) {
+  const dc c = dc_begin_choice(w->g, n);
+  const tc_node *outer = tc_rewrite_node(w, n->in[0]), *inner = tc_rewrite_node(w, inside->in[0]);
+  const int rank = inside->type.rank;
+  const dc_axes last = dc_last(1, rank + 1);
+  const tc_ref rows = dc_reduce(&c, n->op, unfolded(&c, outer, rank, w->map[inner->in[0].id]), &last, false);
+  return dc_reduce(&c, n->op, unfolded(&c, inner, rank, rows), &last, false);
 }
 
 /* ---- products of one row --------------------------------------------------------------------- */
@@ -132,6 +167,12 @@ static tc_ref reduce_at_once(tc_rewrite *w, tc_ref r, const tc_node *n, const tc
   return inside ? reduced_at_once(w, n, inside) : tc_rewrite_copy(w->g, w->old, n, in);
 }
 
+static tc_ref reduce_rows_first(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
+  const tc_node *inside = maxima_of_rows(w, n);
+  (void)r;
+  return inside ? rows_reduced_first(w, n, inside) : tc_rewrite_copy(w->g, w->old, n, in);
+}
+
 static tc_ref sum_products(tc_rewrite *w, tc_ref r, const tc_node *n, const tc_ref *in) {
   parts x;
   (void)r;
@@ -142,6 +183,15 @@ tc_graph *lo_with_windows_at_once(tc_graph *g) {
   return tc_rewrite_where(g, OP_UNFOLD, reduce_at_once);
 }
 
+tc_graph *lo_with_rows_reduced_first(tc_graph *g) {
+  return tc_rewrite_where(g, OP_UNFOLD, reduce_rows_first);
+}
+
+/* Such sums are of the image's axes, as what reads them was, before it took over the shape of a matrix. */
 tc_graph *lo_with_windows_summed(tc_graph *g) {
-  return tc_rewrite_where(g, OP_UNFOLD, sum_products);
+  tc_graph *summed = tc_rewrite_where(g, OP_UNFOLD, sum_products);
+  if (!summed || summed == g) return summed;
+  tc_graph *y = tc_pass_views(summed);
+  if (y != summed) tc_graph_free(summed);
+  return y;
 }

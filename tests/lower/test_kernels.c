@@ -274,6 +274,36 @@ KERNELS(views, windows_of_one_channel, 1,
         "%4 = unfold %3 axis=3 size=3 step=1\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[N,3,9,28]\n"
         "%7 = matmul %2 %6\nret %7\n")
 
+/* Rows of an array of reduced windows that is between two kernels, or 0. */
+static int64_t rows_between(const char *reduction, const char *first, const char *second) {
+  char text[400];
+  snprintf(text, sizeof text,
+           "graph g\n%%1 = param f32[70,9,400] \"x\"\n%%2 = unfold %%1 %s\n%%3 = %s %%2 axes=[3] keep=0\n%%4 = unfold %%3 %s\n"
+           "%%5 = %s %%4 axes=[3] keep=0\nret %%5\n",
+           first, reduction, second, reduction);
+  tc_graph *g = graph_of(text);
+  tc_program *p = tc_lower(g, &tc_target_cores);
+  int64_t rows = 0;
+  cr_assert_not_null(p);
+  for (uint32_t i = 0; i < p->nbuffer; i++)
+    if (p->buffer[i].kind != TC_BUF_INPUT && p->buffer[i].kind != TC_BUF_OUTPUT && p->buffer[i].node.id)
+      rows = tc_dim_value(tc_graph_type(p->graph, p->buffer[i].node)->dim[1]);
+  tc_program_free(p);
+  tc_graph_free(g);
+  return rows;
+}
+
+/* Of 9 rows 4 are left, of which elements two apart are loaded: maxima are the same in any order, sums are not. */
+Test(views, rows_of_windows_are_reduced_before_what_is_in_a_row) {
+  static const char *const row = "axis=2 size=3 step=2", *const rows = "axis=1 size=3 step=2";
+  cr_expect_eq(rows_between("max", row, rows), 4);
+  cr_expect_eq(rows_between("min", row, rows), 4);
+  cr_expect_eq(rows_between("max", rows, row), 4);
+  cr_expect_eq(rows_between("sum", row, rows), 9);
+  cr_expect_eq(rows_between("max", row, "axis=1 size=3 step=1"), 9);
+  cr_expect_eq(rows_between("max", "axis=2 size=3 step=1", "axis=1 size=3 step=1"), 9);
+}
+
 /* What a convolution's gradients are made of: a product of windows of the padded dy, and one over all examples. */
 KERNELS(views, sums_by_position_of_a_product, 2,
         "%1 = param f32[N,4,6] \"dy\"\n%2 = param f32[15,4] \"w\"\n%3 = const f32 0.0\n%4 = matmul %2 %1\n"

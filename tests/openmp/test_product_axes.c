@@ -200,6 +200,22 @@ Test(product_axes, windows, .timeout = 600) {
   check_cases();
 }
 
+/* Columns that are one, two or three elements apart; an odd k, and of so many rows on the left. */
+static const char apart[] =
+    "graph g\n%1 = param @T[@1,@2,@3,@4] \"x\"\n%2 = param @T[@6,@2*9] \"w\"\n%3 = unfold %1 axis=2 size=3 step=1\n"
+    "%4 = unfold %3 axis=3 size=3 step=@5\n%5 = permute %4 axes=[0,1,4,5,2,3]\n%6 = reshape %5 dims=[@1,@2*9,-1]\n"
+    "%7 = matmul %2 %6\n%8 = relu %7\nret %8\n";
+
+Test(product_axes, columns_apart, .timeout = 600) {
+  static const char *const names[] = {"N", "3", "H", "W", "2", "5"};
+  ADD_ALL(apart, NULL, "columns side by side", {"2", "3", "9", "30", "1", "5"}, {"1", "3", "4", "70", "1", "2"},
+          {"1", "1", "12", "5", "1", "16"});
+  ADD_ALL(apart, names, "columns two apart", {"2", "3", "9", "21", "2", "5"}, {"1", "3", "5", "64", "2", "5"});
+  ADD_ALL(apart, NULL, "columns two apart", {"1", "3", "4", "150", "2", "2"}, {"2", "1", "6", "9", "2", "16"});
+  ADD_ALL(apart, NULL, "columns three apart", {"2", "3", "9", "40", "3", "5"}, {"1", "1", "5", "200", "3", "2"});
+  check_cases();
+}
+
 /* k twice over the same elements, and over none. */
 static const char twice[] = "graph g\n%1 = param @T[4,@1] \"x\"\n%2 = param @T[2*@2,7] \"w\"\n%3 = reshape %1 dims=[4,1,@2]\n"
                             "%4 = expand %3 dims=[4,2,@2]\n%5 = reshape %4 dims=[4,2*@2]\n%6 = matmul %5 %2\nret %6\n";

@@ -24,17 +24,24 @@ static tc_address along_columns(const tc_omp_matmul *x, const tc_address *a, boo
   return part;
 }
 
-/* Declares the spans of the panel. */
-static void put_spans(tc_omp_matmul *x, const tc_expr *e) {
+static void put_step(const tc_omp_matmul *x, const tc_expr *e, tc_buf *out) {
+  tc_print_dim(x->p, tc_mm_step(tc_graph_dims(x->p->graph), x->mm, &e->address, x->an), out);
+}
+
+/* Declares the spans of the panel; vnni: their pieces. */
+static void put_spans(tc_omp_matmul *x, const tc_expr *e, bool vnni) {
   const tc_address columns = along_columns(x, &e->address, true);
-  tc_buf from = {0};
-  tc_print_line(&x->s, "tc_mm_span span[TC_MM_WIDEST];");
+  tc_buf from = {0}, step = {0};
+  put_step(x, e, &step);
+  tc_print_line(&x->s, "%s span[TC_MM_WIDEST];", vnni ? "tc_mm_piece" : "tc_mm_span");
   tc_print_line(&x->s, "int64_t spans = 0;");
   tc_omp_mm_open_runs(x, x->an, NULL, "n0", "n0 + cols");
   tc_print_address(&x->s, &columns, &from);
-  tc_print_line(&x->s, "span[spans++] = (tc_mm_span){%s, n - n0, rest};", from.text);
+  if (vnni) tc_print_line(&x->s, "spans = tc_mm_add_pieces(span, spans, %s, n - n0, rest, %s, nr);", from.text, step.text);
+  else tc_print_line(&x->s, "span[spans++] = (tc_mm_span){%s, n - n0, rest};", from.text);
   tc_omp_mm_close_lanes(x);
   tc_buf_free(&from);
+  tc_buf_free(&step);
 }
 
 /* `b<i> + ` where row k begins. */
@@ -42,10 +49,6 @@ static void put_row(tc_omp_matmul *x, const tc_expr *e, tc_buf *out) {
   const tc_address rows = along_columns(x, &e->address, false);
   tc_putf(out, "b%u + ", e->buffer);
   tc_print_address(&x->s, &rows, out);
-}
-
-static void put_step(const tc_omp_matmul *x, const tc_expr *e, tc_buf *out) {
-  tc_print_dim(x->p, tc_mm_step(tc_graph_dims(x->p->graph), x->mm, &e->address, x->an), out);
 }
 
 /* dst[k][nr] */
@@ -89,7 +92,7 @@ static void put_pairs_of_rows(tc_omp_matmul *x, const tc_expr *e) {
 bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni) {
   const tc_expr *e = source(x, vnni);
   if (!e) return false;
-  put_spans(x, e);
+  put_spans(x, e, vnni);
   if (vnni) put_pairs_of_rows(x, e);
   else put_rows(x, e);
   return true;

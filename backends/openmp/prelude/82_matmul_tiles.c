@@ -313,11 +313,12 @@ TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int6
     if (i < bytes) __builtin_memcpy(dst + i, src + i, bytes - i);
   }
 }
+/* @ TC_MM_WEAVE16 */
+#define TC_MM_WEAVE(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
+#define TC_MM_WEAVE16(i) TC_MM_WEAVE(i), TC_MM_WEAVE(i + 4), TC_MM_WEAVE(i + 8), TC_MM_WEAVE(i + 12)
 /* @ tc_mm_bf16_rows tc_mm_bf16_weave */
 #if TC_ISA >= TC_LEVEL_bf16
 typedef tc_u16 tc_mm_halves __attribute__((vector_size(64), aligned(1), may_alias));
-#define TC_MM_WEAVE(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
-#define TC_MM_WEAVE16(i) TC_MM_WEAVE(i), TC_MM_WEAVE(i + 4), TC_MM_WEAVE(i + 8), TC_MM_WEAVE(i + 12)
 /* Two rows of bf16, the second of zeros where there is none, become one of words. */
 TC_FN void tc_mm_bf16_weave(const char *low, const char *high, tc_u32 *dst, int64_t cols) {
   int64_t n = 0;
@@ -393,32 +394,67 @@ TC_MM_SPANS(i16, tc_loadstride2n_i16)
 TC_MM_SPANS(i32, tc_loadstride2n_i32)
 /* @ tc_mm_spans_i64 */
 TC_MM_SPANS(i64, tc_loadstride2n_i64)
+/* @ tc_mm_piece tc_mm_add_pieces */
+#if TC_ISA >= TC_LEVEL_bf16
+/* What a span has of a line, which is as many columns of a panel of pairs as 32 neighbours in a row of B have: 32, or 16 that
+ * are two elements apart.  `mask` says which elements from `from` on, where the line's first column would be, are the span's;
+ * of the last one of a line, `vectors` of words are stored from column `to` on, of others none.  A step of more elements has no
+ * lines: `count` columns. */
+typedef struct tc_mm_piece {
+  int64_t from, to, count;
+  uint32_t mask, vectors;
+} tc_mm_piece;
+/* Adds `count` columns from `to` on, which begin at element `from` of a row, to n pieces of a panel of nr columns; gives how
+ * many there are then. */
+TC_SLOW int64_t tc_mm_add_pieces(tc_mm_piece *p, int64_t n, int64_t from, int64_t to, int64_t count, int64_t step, int64_t nr) {
+  if (step != 1 && step != 2) {
+    p[n] = (tc_mm_piece){from, to, count, 0, 0};
+    return n + 1;
+  }
+  const int64_t line = 32 / step;
+  for (int64_t some; count > 0; ++n, from += some * step, to += some, count -= some) {
+    const int64_t at = to % line, first = to - at;
+    some = TC_MIN(line - at, count);
+    const uint32_t each = step == 1 ? ~0u : 0x55555555u, mask = each >> (32 - some * step) << at * step;
+    if (at) p[n - 1].vectors = 0;
+    p[n] = (tc_mm_piece){from - at * step, first, some, mask, (uint32_t)(TC_MIN(line, nr - first) / TC_L)};
+  }
+  return n;
+}
+#endif
 /* @ tc_mm_bf16_spans */
 #if TC_ISA >= TC_LEVEL_bf16
-/* The halves from p on, of which every second is wanted, n of them: each begins a word. */
-TC_FN tc_vu32 tc_mm_bf16_seconds(const tc_bf16 *p, int64_t n) {
+#define TC_MM_EVENS(i) i, i + 32, i + 2, i + 34, i + 4, i + 36, i + 6, i + 38
+#define TC_MM_EVENS16 TC_MM_EVENS(0), TC_MM_EVENS(8), TC_MM_EVENS(16), TC_MM_EVENS(24)
+/* All lines.  What is not of a piece cannot fault, and is zero; so pieces meet without a store in between. */
+TC_FN void tc_mm_bf16_lines(const tc_bf16 *low, const tc_bf16 *high, const int step, const tc_mm_piece *p, int64_t n, tc_u32 *dst) {
   typedef short halves __attribute__((vector_size(64)));
-  const uint32_t mask = ~0u >> (33 - 2 * n); /* 2 n - 1 of them */
-  return (tc_vu32)__builtin_ia32_loaddquhi512_mask((const halves *)p, (halves){0}, mask);
+  const halves none = {0};
+  halves x = none, y = none;
+  const uint32_t there = high ? ~0u : 0;
+  for (const tc_mm_piece *end = p + n; p < end; ++p) {
+    const uintptr_t from = (uintptr_t)(p->from * 2);
+    x |= __builtin_ia32_loaddquhi512_mask((const halves *)((uintptr_t)low + from), none, p->mask);
+    y |= __builtin_ia32_loaddquhi512_mask((const halves *)((uintptr_t)high + from), none, p->mask & there);
+    if (!p->vectors) continue;
+    const halves first = step == 1 ? __builtin_shufflevector(x, y, TC_MM_WEAVE16(0)) : __builtin_shufflevector(x, y, TC_MM_EVENS16);
+    const halves second = __builtin_shufflevector(x, y, TC_MM_WEAVE16(16));
+    __builtin_memcpy(dst + p->to, &first, sizeof first);
+    if (p->vectors > 1) __builtin_memcpy(dst + p->to + TC_L, &second, sizeof second);
+    x = y = none;
+  }
 }
-/* n spans of two rows of B, the second of zeros where there is none, as pairs. */
-TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *low, const tc_bf16 *high, int64_t step, const tc_mm_span *s, int64_t n,
+/* n pieces of two rows of B, the second of zeros where there is none, as pairs. */
+TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *low, const tc_bf16 *high, int64_t step, const tc_mm_piece *p, int64_t n,
                               tc_u32 *dst) {
-  for (int64_t i = 0; i < n; ++i, ++s) {
-    const tc_bf16 *x = low + s->from, *y = high ? high + s->from : 0;
-    tc_u32 *to = dst + s->to;
-    if (step == 1) {
-      tc_mm_bf16_weave((const char *)x, (const char *)y, to, s->count);
-    } else if (step == 2) {
-      for (int64_t c = 0; c < s->count; c += TC_L) {
-        const int64_t rest = TC_MIN(TC_L, s->count - c);
-        tc_vu32 words = tc_mm_bf16_seconds(x + 2 * c, rest) & 0xffff;
-        if (y) words |= tc_mm_bf16_seconds(y + 2 * c, rest) << 16;
-        tc_maskstore_4(to + c, &words, rest);
-      }
-    } else {
-      TC_ONE_BY_ONE for (int64_t l = 0; l < s->count; ++l) to[l] = x[l * step] | (y ? (tc_u32)y[l * step] << 16 : 0);
-    }
+  if (step == 1) {
+    tc_mm_bf16_lines(low, high, 1, p, n, dst);
+  } else if (step == 2) {
+    tc_mm_bf16_lines(low, high, 2, p, n, dst);
+  } else {
+    for (int64_t i = 0; i < n; ++i, ++p)
+      TC_ONE_BY_ONE for (int64_t l = 0; l < p->count; ++l)
+        dst[p->to + l] = low[p->from + l * step] | (high ? (tc_u32)high[p->from + l * step] << 16 : 0);
   }
 }
 #endif
