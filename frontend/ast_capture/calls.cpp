@@ -669,8 +669,9 @@ std::optional<Value> Evaluator::guess_result(const CallExpr *e) {
 Value Evaluator::evaluate_call(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
   if (!callee) {
-    Value pointer = evaluate(e->getCallee());
-    callee = pointer.kind == Value::Function ? pointer.function : nullptr;
+    const Value pointer = evaluate(e->getCallee());
+    callee = failed ? nullptr : pointed_function(pointer, e);
+    if (failed) return {};
   }
   if (const auto *named = llvm::dyn_cast<CXXOperatorCallExpr>(e); named && callee)
     return call_operator(named, callee);

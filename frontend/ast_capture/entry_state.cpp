@@ -504,7 +504,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
     if (exits) asked = &v.place;
     break;
   case Value::Foreign:
-    if (exits && v.place.at_entry) asked = &v.place;
+    if ((exits || v.place.type->isFunctionPointerType()) && v.place.at_entry) asked = &v.place;
     break;
   default:
     break;
@@ -521,6 +521,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
   if (!exits && presence != Presence::Taken && v.kind == Value::Tensors && !operand) // a bias
     if (auto side = choose(text, asked)) return side;
+  if (!exits && v.kind == Value::Foreign) return choose(text);
   if (!exits && v.kind == Value::Tensors) present.push_back({asked->lvalue(), text});
   else add_condition(text);
   return true;

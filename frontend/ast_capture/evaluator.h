@@ -316,6 +316,8 @@ private:
   Value leave(const clang::Expr *call);
   Value call_body(const clang::Expr *e, const clang::FunctionDecl *callee,
                   std::vector<Value> arguments, const Value &self = {});
+  llvm::ArrayRef<const clang::FunctionDecl *> pointed_to(const Place &place, bool &all);
+  const clang::FunctionDecl *pointed_function(const Value &pointer, const clang::CallExpr *e);
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
   std::optional<Tensor> as_tensor(Value v, const clang::Expr *e);
   bool append_tensors(const Value &array, const clang::Expr *arg, int64_t n,
