@@ -531,10 +531,6 @@ Value Evaluator::object_of_call(const Expr *object) {
 Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl *callee) {
   const auto *method = dyn_cast<CXXMethodDecl>(callee);
   const FunctionDecl *definition = nullptr;
-  if (method && method->getParent()->isLambda()) {
-    fail(e->getExprLoc(), "a lambda is not captured; write a function");
-    return {};
-  }
   if (method && method->isTrivial() && e->getOperator() == OO_Equal) {
     const Value v = evaluate(e->getArg(1));
     auto place = failed ? std::nullopt : locate(e->getArg(0));
@@ -606,6 +602,7 @@ std::vector<Value> Evaluator::values_of(const FunctionDecl *callee,
 Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee,
                            std::vector<Value> arguments, const Value &self) {
   enter(callee, std::move(arguments), self);
+  if (is_lambda(callee)) bind_captures(callee);
   execute(callee->getBody());
   Value returned = leave(e);
   if (!failed && returned.kind == Value::Unset && !callee->getReturnType()->isVoidType())
@@ -673,6 +670,8 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
     callee = failed ? nullptr : pointed_function(pointer, e);
     if (failed) return {};
   }
+  if (is_lambda(callee)) return call_lambda(e, llvm::cast<CXXMethodDecl>(callee));
+  if (const auto *made = llvm::dyn_cast_or_null<CXXConversionDecl>(callee)) return call_member(e, made);
   if (const auto *named = llvm::dyn_cast<CXXOperatorCallExpr>(e); named && callee)
     return call_operator(named, callee);
   if (!callee || !callee->getDeclName().isIdentifier()) {

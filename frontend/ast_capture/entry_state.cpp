@@ -194,6 +194,10 @@ std::optional<Place> Evaluator::locate_entry(const VarDecl *variable, SourceLoca
                   (type.isVolatileQualified() ? "volatile" : "atomic"));
     return std::nullopt;
   }
+  if (variable->getName().empty()) {
+    fail(loc, "a name of a struct's part that other statements give");
+    return std::nullopt;
+  }
   Place place;
   if (variable->hasLocalStorage() && !reference && !reading.escapes(variable)) {
     const Place entry = entry_variable(variable);

@@ -316,6 +316,9 @@ private:
   Value leave(const clang::Expr *call);
   Value call_body(const clang::Expr *e, const clang::FunctionDecl *callee,
                   std::vector<Value> arguments, const Value &self = {});
+  Value evaluate_lambda(const clang::LambdaExpr *e);
+  void bind_captures(const clang::FunctionDecl *callee);
+  Value call_lambda(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
   llvm::ArrayRef<const clang::FunctionDecl *> pointed_to(const Place &place, bool &all);
   const clang::FunctionDecl *pointed_function(const Value &pointer, const clang::CallExpr *e);
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
@@ -630,6 +633,7 @@ std::optional<bool> compare(clang::BinaryOperatorKind op, int order);
 // prefix: of its symbols
 std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix = nullptr);
 bool is_api(const clang::FunctionDecl *callee);
+bool is_lambda(const clang::FunctionDecl *callee); // C++: the body of one, or its conversion
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
 const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);
 
