@@ -531,6 +531,7 @@ Value Evaluator::object_of_call(const Expr *object) {
 Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl *callee) {
   const auto *method = dyn_cast<CXXMethodDecl>(callee);
   const FunctionDecl *definition = nullptr;
+  if (auto v = method ? call_standard(e, method) : std::nullopt) return *v;
   if (method && method->isTrivial() && e->getOperator() == OO_Equal) {
     const Value v = evaluate(e->getArg(1));
     auto place = failed ? std::nullopt : locate(e->getArg(0));
@@ -553,6 +554,7 @@ Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl 
 Value Evaluator::call_member(const CallExpr *e, const CXXMethodDecl *callee) {
   const auto *call = llvm::dyn_cast<CXXMemberCallExpr>(e);
   const FunctionDecl *definition = nullptr;
+  if (auto v = call_standard(e, callee)) return *v;
   Value self;
   if (call && !callee->isVirtual() && callee->hasBody(definition))
     self = object_of_call(call->getImplicitObjectArgument());

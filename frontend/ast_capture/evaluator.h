@@ -316,6 +316,11 @@ private:
   Value leave(const clang::Expr *call);
   Value call_body(const clang::Expr *e, const clang::FunctionDecl *callee,
                   std::vector<Value> arguments, const Value &self = {});
+  std::optional<Place> standard_object(const clang::Expr *object);
+  Value asked_pointer(Place object, const char *name, clang::QualType element,
+                      clang::SourceLocation loc);
+  Value element_at(const Value &data, const Value &index, clang::SourceLocation loc);
+  std::optional<Value> call_standard(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
   Value evaluate_lambda(const clang::LambdaExpr *e);
   void bind_captures(const clang::FunctionDecl *callee);
   Value call_lambda(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
