@@ -296,7 +296,19 @@ typedef struct indexed {
   const tc_entry *e;
   const tc_kernel *k;
   tc_dim last; /* what the guard before asks for */
+  bool any;
 } indexed;
+
+/* Sizes of its own, by their names in its text. */
+static void put_own_sizes(const tc_entry *e, const tc_kernel *k) {
+  tc_put(e->out, "  {\n");
+  for (uint32_t i = 0; i < k->nsize; ++i) {
+    tc_putf(e->out, "  const int64_t s_%s __attribute__((unused)) = ",
+            tc_dims_sym(e->dims, k->size[i].sym)->name);
+    tc_entry_dim(e, k->size[i].value);
+    tc_put(e->out, ";\n");
+  }
+}
 
 static void put_index_guard(tc_dim bound, void *arg) {
   indexed *x = arg;
@@ -304,6 +316,8 @@ static void put_index_guard(tc_dim bound, void *arg) {
   tc_dim_range(x->e->dims, bound, &lo, &hi);
   if (lo > 0 || tc_dim_same(bound, x->last)) return;
   x->last = bound;
+  if (!x->any && x->k->nsize) put_own_sizes(x->e, x->k);
+  x->any = true;
   tc_put(x->e->out, "  TC_GUARD((");
   tc_entry_dim(x->e, bound);
   tc_put(x->e->out, ") > 0 || !(");
@@ -314,8 +328,9 @@ static void put_index_guard(tc_dim bound, void *arg) {
 /* Kernels take element 0 for one that is out of range, and say so: there has to be one. */
 static void put_index_guards(const tc_entry *e) {
   for (uint32_t i = 0; i < e->p->nkernel; ++i) {
-    indexed x = {e, &e->p->kernel[i], tc_dim_const(1)};
+    indexed x = {e, &e->p->kernel[i], tc_dim_const(1), false};
     tc_print_each_bound(x.k, put_index_guard, &x);
+    if (x.any && x.k->nsize) tc_put(e->out, "  }\n");
   }
 }
 

@@ -531,10 +531,7 @@ Value Evaluator::object_of_call(const Expr *object) {
 Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl *callee) {
   const auto *method = dyn_cast<CXXMethodDecl>(callee);
   const FunctionDecl *definition = nullptr;
-  if (method && method->getParent()->isLambda()) {
-    fail(e->getExprLoc(), "a lambda is not captured; write a function");
-    return {};
-  }
+  if (auto v = method ? call_standard(e, method) : std::nullopt) return *v;
   if (method && method->isTrivial() && e->getOperator() == OO_Equal) {
     const Value v = evaluate(e->getArg(1));
     auto place = failed ? std::nullopt : locate(e->getArg(0));
@@ -557,6 +554,7 @@ Value Evaluator::call_operator(const CXXOperatorCallExpr *e, const FunctionDecl 
 Value Evaluator::call_member(const CallExpr *e, const CXXMethodDecl *callee) {
   const auto *call = llvm::dyn_cast<CXXMemberCallExpr>(e);
   const FunctionDecl *definition = nullptr;
+  if (auto v = call_standard(e, callee)) return *v;
   Value self;
   if (call && !callee->isVirtual() && callee->hasBody(definition))
     self = object_of_call(call->getImplicitObjectArgument());
@@ -606,6 +604,7 @@ std::vector<Value> Evaluator::values_of(const FunctionDecl *callee,
 Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee,
                            std::vector<Value> arguments, const Value &self) {
   enter(callee, std::move(arguments), self);
+  if (is_lambda(callee)) bind_captures(callee);
   execute(callee->getBody());
   Value returned = leave(e);
   if (!failed && returned.kind == Value::Unset && !callee->getReturnType()->isVoidType())
@@ -669,9 +668,12 @@ std::optional<Value> Evaluator::guess_result(const CallExpr *e) {
 Value Evaluator::evaluate_call(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
   if (!callee) {
-    Value pointer = evaluate(e->getCallee());
-    callee = pointer.kind == Value::Function ? pointer.function : nullptr;
+    const Value pointer = evaluate(e->getCallee());
+    callee = failed ? nullptr : pointed_function(pointer, e);
+    if (failed) return {};
   }
+  if (is_lambda(callee)) return call_lambda(e, llvm::cast<CXXMethodDecl>(callee));
+  if (const auto *made = llvm::dyn_cast_or_null<CXXConversionDecl>(callee)) return call_member(e, made);
   if (const auto *named = llvm::dyn_cast<CXXOperatorCallExpr>(e); named && callee)
     return call_operator(named, callee);
   if (!callee || !callee->getDeclName().isIdentifier()) {

@@ -39,7 +39,7 @@ std::string Choice::side() const {
 bool Evaluator::require(const std::string &text, bool holds) {
   auto there = text.empty() || maybe ? std::nullopt : with_sizes_read(text);
   if (!there) return false;
-  add_condition(Choice{*there, holds, false}.side());
+  add_condition(Choice{*there, holds}.side());
   return true;
 }
 
@@ -48,12 +48,25 @@ void Evaluator::add_condition(const std::string &text) {
   if (!llvm::is_contained(conditions, text)) conditions.push_back(text);
 }
 
-std::optional<bool> Evaluator::choose(const std::string &condition, bool pointer) {
+std::optional<bool> Evaluator::choose(const std::string &condition, const Place *tensor) {
   if (!choices) return std::nullopt;
   const std::string text = bare(condition);
   auto is_it = [&](const Choice &each) { return each.text == text; };
-  auto given = llvm::find_if(*choices, is_it);
-  const Choice choice = {text, given == choices->end() || given->holds, pointer};
+  auto decides = [&](const Choice &each) {
+    if (!tensor || each.tensor.empty()) return false;
+    return presence == Presence::Together ||
+           (presence == Presence::Alike && each.name == tensor->declared);
+  };
+  const auto given = llvm::find_if(*choices, is_it);
+  const auto first = llvm::find_if(chosen, decides);
+  Choice choice = {text, true};
+  if (given != choices->end()) choice.holds = given->holds;
+  else if (first != chosen.end()) choice.holds = first->holds;
+  choice.free = first == chosen.end();
+  if (tensor) {
+    choice.tensor = tensor->lvalue();
+    choice.name = tensor->declared;
+  }
   if (!require(text, choice.holds)) return std::nullopt;
   if (llvm::none_of(chosen, is_it)) chosen.push_back(choice);
   return choice.holds;

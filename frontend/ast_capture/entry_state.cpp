@@ -194,6 +194,10 @@ std::optional<Place> Evaluator::locate_entry(const VarDecl *variable, SourceLoca
                   (type.isVolatileQualified() ? "volatile" : "atomic"));
     return std::nullopt;
   }
+  if (variable->getName().empty()) {
+    fail(loc, "a name of a struct's part that other statements give");
+    return std::nullopt;
+  }
   Place place;
   if (variable->hasLocalStorage() && !reference && !reading.escapes(variable)) {
     const Place entry = entry_variable(variable);
@@ -504,7 +508,7 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
     if (exits) asked = &v.place;
     break;
   case Value::Foreign:
-    if (exits && v.place.at_entry) asked = &v.place;
+    if ((exits || v.place.type->isFunctionPointerType()) && v.place.at_entry) asked = &v.place;
     break;
   default:
     break;
@@ -519,16 +523,26 @@ std::optional<bool> Evaluator::pointer_truth(const Value &v) {
   text = "(" + text + ") != 0";
   if (auto side = side_taken(text)) return side;
   bool operand = v.kind == Value::Tensors && storages[v.tensor.storage].input >= 0;
-  if (!exits && optional && v.kind == Value::Tensors && !operand) // such as a bias
-    if (auto side = choose(text, true)) return side;
+  if (!exits && presence != Presence::Taken && v.kind == Value::Tensors && !operand) // a bias
+    if (auto side = choose(text, asked)) return side;
+  if (!exits && v.kind == Value::Foreign) return choose(text);
   if (!exits && v.kind == Value::Tensors) present.push_back({asked->lvalue(), text});
   else add_condition(text);
   return true;
 }
 
 // Of tensors that are taken to be there: the guards of those that are operands tell when one is
-// not, and count it; for others it is a condition, and where other texts ask the tensor.
+// not, and count it; for others it is a condition, and where other texts ask the tensor.  Where not
+// every way is followed, that with all tensors is the last to be tried, and tells.
 void Evaluator::settle_presence() {
+  auto missing = [](const Choice &each) { return !each.tensor.empty() && !each.holds; };
+  if (presence != Presence::Each && llvm::none_of(chosen, missing))
+    for (const Choice &each : chosen)
+      if (!each.tensor.empty()) {
+        present.push_back({each.tensor, each.side()});
+        conditions.erase(std::remove(conditions.begin(), conditions.end(), each.side()),
+                         conditions.end());
+      }
   for (const auto &each : present) {
     auto mentions = [&](StringRef other) { return other.contains(each.first); };
     if (!inputs.count(each.first) || llvm::any_of(conditions, mentions) ||
@@ -544,7 +558,7 @@ std::optional<bool> Evaluator::pointer_side(const Value &v) {
   const std::string text = "(" + v.place.text + ") != 0";
   if (StringRef(text).contains(size_prefix)) return std::nullopt;
   auto side = side_taken(text);
-  if (!side && optional) side = choose(text);
+  if (!side && presence != Presence::Taken) side = choose(text);
   if (!side) add_condition(text);
   return side ? side : std::optional<bool>(true);
 }

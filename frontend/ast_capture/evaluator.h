@@ -54,8 +54,18 @@ inline constexpr char size_prefix[] = "__tc_size_";
 struct Choice {
   std::string text; // the condition
   bool holds;
-  bool pointer;             // it asks whether there is a tensor
-  std::string side() const; // what holds
+  std::string tensor = "";  // that it asks for, or "" ...
+  const clang::ValueDecl *name = nullptr; // ... and the variable or member that names it
+  bool free = true;                       // no other one decides it
+  std::string side() const;               // what holds
+};
+
+// Tensors, and objects that ?: asks for, that may be missing: which ways are followed.
+enum class Presence {
+  Each,     // with each of them and without
+  Alike,    // with all tensors that one variable or member names, and with none of these
+  Together, // with all tensors and with none
+  Taken     // with all of them
 };
 
 // Why statements could not be captured.
@@ -99,7 +109,7 @@ public:
 
   // Sides to take; of other branches that where the condition holds.  nullptr: none is taken.
   const std::vector<Choice> *choices = nullptr;
-  bool optional = true;       // tensors, and objects that ?: asks for, may be missing
+  Presence presence = Presence::Each;
   bool guessing = false;      // what types come out: where control leads does not matter
   std::vector<Choice> chosen; // in the order in which the branches were met
 
@@ -142,7 +152,7 @@ private:
   std::optional<bool> side_of(const Value &condition, const clang::Stmt *yes,
                               const clang::Stmt *no);
   std::optional<bool> outcome(const clang::Expr *e, bool holds, Value &asked);
-  std::optional<bool> choose(const std::string &condition, bool pointer = false);
+  std::optional<bool> choose(const std::string &condition, const Place *tensor = nullptr);
   std::optional<bool> side_taken(const std::string &condition) const; // before
   bool demand(const Scalar &v, bool holds);
   bool require(const std::string &text, bool holds);
@@ -306,6 +316,16 @@ private:
   Value leave(const clang::Expr *call);
   Value call_body(const clang::Expr *e, const clang::FunctionDecl *callee,
                   std::vector<Value> arguments, const Value &self = {});
+  std::optional<Place> standard_object(const clang::Expr *object);
+  Value asked_pointer(Place object, const char *name, clang::QualType element,
+                      clang::SourceLocation loc);
+  Value element_at(const Value &data, const Value &index, clang::SourceLocation loc);
+  std::optional<Value> call_standard(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
+  Value evaluate_lambda(const clang::LambdaExpr *e);
+  void bind_captures(const clang::FunctionDecl *callee);
+  Value call_lambda(const clang::CallExpr *e, const clang::CXXMethodDecl *callee);
+  llvm::ArrayRef<const clang::FunctionDecl *> pointed_to(const Place &place, bool &all);
+  const clang::FunctionDecl *pointed_function(const Value &pointer, const clang::CallExpr *e);
   std::optional<Tensor> tensor_argument(const clang::Expr *e);
   std::optional<Tensor> as_tensor(Value v, const clang::Expr *e);
   bool append_tensors(const Value &array, const clang::Expr *arg, int64_t n,
@@ -618,6 +638,7 @@ std::optional<bool> compare(clang::BinaryOperatorKind op, int order);
 // prefix: of its symbols
 std::string text_of(tc_dims *dims, tc_dim dim, const char *prefix = nullptr);
 bool is_api(const clang::FunctionDecl *callee);
+bool is_lambda(const clang::FunctionDecl *callee); // C++: the body of one, or its conversion
 const clang::StringLiteral *declared_shape(const clang::ValueDecl *decl);
 const clang::StringLiteral *declared_shape(const clang::FunctionDecl *function, unsigned index);
 

@@ -137,6 +137,8 @@ Place Evaluator::offset_place(Place place, int64_t by) {
 }
 
 std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
+  if (const auto *part = dyn_cast<BindingDecl>(e->getDecl()); part && part->getBinding())
+    return locate(part->getBinding());
   const auto *variable = dyn_cast<VarDecl>(e->getDecl());
   if (!variable) return std::nullopt;
   auto named = frames.back().referred.find(variable);
@@ -147,6 +149,10 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
     place.slot = found->second;
     place.type = variable->getType();
     return place;
+  }
+  if (is_lambda(frames.back().function) && variable->hasLocalStorage()) {
+    fail(e->getExprLoc(), "a lambda names '" + variable->getNameAsString() + "' without capturing it");
+    return std::nullopt;
   }
   return locate_entry(variable, e->getExprLoc());
 }
@@ -264,7 +270,8 @@ std::optional<Place> Evaluator::refer(const Expr *e) {
 static const Expr *constant_global(const Expr *e) {
   const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
   const auto *variable = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
-  if (!variable || !variable->hasGlobalStorage() || !variable->getType().isConstQualified() ||
+  const bool constant = ref && ref->isNonOdrUse() == NOUR_Constant; // that no lambda captures
+  if (!variable || !(variable->hasGlobalStorage() || constant) || !variable->getType().isConstQualified() ||
       variable->getType().isVolatileQualified() || !variable->getType()->isArithmeticType())
     return nullptr;
   const VarDecl *definition = nullptr;
@@ -333,8 +340,8 @@ Value Evaluator::evaluate_one(const Expr *e) {
   if (const auto *self = dyn_cast<CXXThisExpr>(e)) return evaluate_this(self);
   if (e->isGLValue() && (isa<DeclRefExpr>(e) || isa<ArraySubscriptExpr>(e)))
     return value_at(e, e->getType()); // C++: where one of two lvalues is chosen, or copied
-  fail(e->getExprLoc(), isa<LambdaExpr>(e) ? "a lambda is not captured; write a function"
-                                           : "an expression of this form is not captured");
+  if (const auto *lambda = dyn_cast<LambdaExpr>(e)) return evaluate_lambda(lambda);
+  fail(e->getExprLoc(), "an expression of this form is not captured");
   return {};
 }
 
@@ -422,6 +429,7 @@ Value Evaluator::evaluate_cast(const CastExpr *e) {
     return decay_array(from);
   case CK_NoOp:
   case CK_ConstructorConversion:
+  case CK_UserDefinedConversion:
     return evaluate(from);
   case CK_BitCast:
     return cast_pointer(e);

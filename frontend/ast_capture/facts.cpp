@@ -115,7 +115,9 @@ Reading::Range Reading::range(const Stmt *s) const {
 }
 
 void Reading::mention(const DeclRefExpr *e) {
-  if (const auto *variable = dyn_cast<VarDecl>(e->getDecl())) mentions[variable].push_back(next);
+  const ValueDecl *named = e->getDecl();
+  if (const auto *binding = dyn_cast<BindingDecl>(named)) named = binding->getDecomposedDecl();
+  if (const auto *variable = dyn_cast<VarDecl>(named)) mentions[variable].push_back(next);
 }
 
 static bool is_loop(const Stmt *s) {

@@ -91,6 +91,10 @@ private:
   std::set<const clang::LabelDecl *> passed; // while walking
   std::map<const clang::LabelDecl *, std::vector<unsigned>> jumps;
   std::set<std::string> names, oddities;
+
+public:
+  // What pointers to functions may lead to, as far as it was asked for: pointed.cpp.
+  mutable std::map<const void *, std::vector<const clang::FunctionDecl *>> pointed;
 };
 
 } // namespace tc

@@ -23,7 +23,7 @@ static size_t fewer(size_t at, size_t end, size_t tries) {
 
 // Paths through the branches that have sides to choose from: the first takes those where the
 // conditions hold, each other one the other side of a branch of a path before it.  Empty: there are
-// too many; of tensors that may be missing, more than one.
+// too many.
 std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &items, size_t at) {
   const size_t most = 8;
   std::vector<Attempt> list;
@@ -32,36 +32,34 @@ std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &it
     Discovered discovered;
     list.push_back(collect(items, at, items.size(), discovered, false));
     choices = list.back().choices;
-    const auto asked = llvm::count_if(choices, [](const Choice &each) { return each.pointer; });
-    if (asked > 1) return {};
-    while (!choices.empty() && !choices.back().holds) choices.pop_back();
+    auto open = [](const Choice &each) { return each.holds && each.free; };
+    if (list.size() + llvm::count_if(choices, open) > most) return {}; // each has another side
+    while (!choices.empty() && !open(choices.back())) choices.pop_back();
     if (choices.empty()) return list;
     choices.back().holds = false;
   }
   return {};
 }
 
-// The same; where there are too many, tensors and objects are taken to be there, and at last such
-// branches for breaks.
+// The same; where there are too many, tensors that may be missing are followed in fewer ways, then
+// they and objects are taken to be there, and at last such branches for breaks.
 std::vector<Segmenter::Attempt> Segmenter::paths(const std::vector<Item> &items, size_t at) {
-  choosing = optional = true;
-  std::vector<Attempt> list = all_paths(items, at);
-  if (list.empty()) {
-    optional = false;
-    list = all_paths(items, at);
+  choosing = true;
+  for (Presence each : {Presence::Each, Presence::Alike, Presence::Together, Presence::Taken}) {
+    presence = each;
+    std::vector<Attempt> list = all_paths(items, at);
+    if (!list.empty()) return list;
   }
-  if (list.empty()) {
-    choosing = false;
-    list = all_paths(items, at);
-  }
-  return list;
+  choosing = false;
+  return all_paths(items, at);
 }
 
-// For people: sizes by their names.
+// For people: sizes by their names, and what decides.
 static std::string text_of(const std::vector<Choice> &choices) {
   const llvm::StringRef prefix = size_prefix;
   std::string text;
-  for (const Choice &each : choices) text += (text.empty() ? "" : " && ") + each.side();
+  for (const Choice &each : choices)
+    if (each.free) text += (text.empty() ? "" : " && ") + each.side();
   for (size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
   return text;
 }
@@ -163,16 +161,21 @@ static bool done_by(const std::vector<Segment> &segments, const Segment &s) {
   });
 }
 
-// The segments of a place; one that asks for nothing stands behind the others.
+// The segments of a place; those with all tensors stand behind others where these are not all ways,
+// and one that asks for nothing behind all.
 void Segmenter::keep(std::vector<Outcome> &outcomes) {
+  auto missing = [&](const Choice &each) {
+    return presence != Presence::Each && !each.tensor.empty() && !each.holds;
+  };
   std::optional<Segment> plain;
-  for (Outcome &each : outcomes) {
-    if (!each.segment || each.dead) continue;
-    const bool asks = !each.segment->choices.empty();
-    if (!asks && !plain) plain = std::move(each.segment);
-    if (asks && !done_by(out.segments, *each.segment))
-      out.segments.push_back(std::move(*each.segment));
-  }
+  for (const bool all : {false, true})
+    for (Outcome &each : outcomes) {
+      if (!each.segment || each.dead || all == llvm::any_of(each.choices, missing)) continue;
+      const bool asks = !each.segment->choices.empty();
+      if (!asks && !plain) plain = std::move(each.segment);
+      if (asks && !done_by(out.segments, *each.segment))
+        out.segments.push_back(std::move(*each.segment));
+    }
   if (plain) out.segments.push_back(std::move(*plain));
 }
 

@@ -260,6 +260,11 @@ std::vector<Evaluator::Export> Evaluator::exports(Flow flow, const Stmt *first, 
     if (reading.live_behind(variable, range)) order.push_back({slot, variable});
   llvm::sort(order);
   for (const auto &[slot, variable] : order)
+    if (const auto *record = variable->getType()->getAsCXXRecordDecl();
+        variable->getName().empty() || (record && record->isLambda()))
+      fail(variable->getLocation(), "a lambda, or a name of a struct's part, is used by other "
+                                    "statements as well");
+  for (const auto &[slot, variable] : order)
     gather(memory[slot], variable->getNameAsString(), variable->getType(), variable,
            inner.count(variable), out);
   return out;

@@ -118,7 +118,7 @@ private:
   int nesting = 0, branches = 0;
   std::vector<Choice> choices; // sides that are taken from a place on
   bool choosing = true;        // others may be met
-  bool optional = true;        // ... that ask whether there is a tensor
+  Presence presence = Presence::Each; // of those that ask whether there is a tensor
   bool guessing = false;       // see Evaluator
   tc_dtype autocast;           // of TC_AUTOCAST around the statements that are looked at
   Obstacle ended;              // why the last segment does not go on ...

@@ -42,7 +42,7 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
   Evaluator evaluator(context, function, sizes, reading, facts, items[from].s->getBeginLoc(),
                       segment->graph.get(), discovered, collecting);
   evaluator.choices = choosing ? &choices : nullptr;
-  evaluator.optional = optional;
+  evaluator.presence = presence;
   evaluator.guessing = guessing;
   evaluator.autocast = autocast;
   bool fine = evaluator.begin();

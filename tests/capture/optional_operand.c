@@ -1,5 +1,5 @@
-// A tensor that may be missing: a segment with it and one without; of several, all are taken to be there, and a call
-// with one missing is a fallback.
+// Tensors that may be missing: a segment for each way, up to eight. Where that makes more, those of one name are all
+// there or all missing, then all of them are; other calls are fallbacks.
 // RUN: %capture > %t.txt && %check < %t.txt
 #include "capture.h"
 
@@ -21,6 +21,20 @@ TC_COMPILE tc_tensor *top(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tens
 
 TC_COMPILE tc_tensor *two(const tc_tensor *x TC_SHAPE("f32[N,K]"), const struct linear *l, const struct linear *k) {
   return tc_add(linear(x, l), linear(x, k));
+}
+
+TC_COMPILE tc_tensor *alike(const tc_tensor *x TC_SHAPE("f32[N,N]"), const struct linear *l, const tc_tensor *scale TC_SHAPE("f32[N]")) {
+  tc_tensor *y = linear(linear(linear(linear(x, &l[0]), &l[1]), &l[2]), &l[3]);
+  return scale ? tc_mul(y, scale) : y;
+}
+
+TC_COMPILE tc_tensor *together(const tc_tensor *x TC_SHAPE("f32[N]"), const tc_tensor *a TC_SHAPE("f32[N]"), const tc_tensor *b TC_SHAPE("f32[N]"),
+                               const tc_tensor *c TC_SHAPE("f32[N]"), const tc_tensor *d TC_SHAPE("f32[N]")) {
+  tc_tensor *y = tc_exp(x);
+  if (a) y = tc_add(y, a);
+  if (b) y = tc_mul(y, b);
+  if (c) y = tc_sub(y, c);
+  return d ? tc_div(y, d) : y;
 }
 
 // An operand from there on: to ask whether it is there is no question.
@@ -53,6 +67,14 @@ int main(void) {
   show(top(x, NULL, NULL, false));
   show(two(x, &with, &with));
   show(two(x, &with, &without));
+  tc_tensor *square = tc_randn(TC_DIMS(6, 6), 5, TC_F32);
+  struct linear s[4] = {{square, row}, {square, row}, {square, row}, {square, row}}, none[4] = {{square, 0}, {square, 0}, {square, 0}, {square, 0}};
+  show(alike(square, s, NULL)), show(alike(square, s, row)), show(alike(square, none, row)), show(alike(square, none, NULL));
+  s[2].b = NULL;
+  show(alike(square, s, NULL)), show(alike(square, s, row));
+  s[0].b = NULL;
+  show(alike(square, s, row));
+  show(together(row, row, row, row, row)), show(together(row, 0, 0, 0, 0)), show(together(row, 0, row, 0, 0));
   show(late(x));
   show(list(x, (struct linear[]){{w, row}, {w, row}}));
   show(list(x, NULL));
@@ -62,11 +84,17 @@ int main(void) {
 // CHECK: remark: 'one' compiled for (l->b) != 0: 3 ops in 1 kernel [
 // CHECK: remark: 'one' compiled for !((l->b) != 0): 2 ops in 1 kernel [
 // CHECK: remark: 'top' compiled for (b) != 0 && !masked: 3 ops in 1 kernel [
-// CHECK: remark: 'two' compiled: 5 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'two' compiled for (l->b) != 0 && !((k->b) != 0): 4 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'alike' compiled for !((l->b) != 0) && (scale) != 0: 5 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'together' compiled for !((a) != 0): 1 ops in 1 kernel [
 // CHECK: remark: 'late' compiled: 2 ops in 1 kernel [
 // CHECK: remark: 'checked' compiled: 2 ops in 1 kernel [
 // CHECK-DAG: remark: 'list' compiled for (l) != 0: 3 ops in 1 kernel [
 // CHECK-DAG: remark: 'list' compiled for !((l) != 0): 3 ops in 1 kernel [
 // CHECK-DAG: one [!((l->b) != 0)] {{.*}} 1 0 0 
 // CHECK-DAG: top [!((b) != 0) && !masked] {{.*}} 1 0 0 
-// CHECK-DAG: two {{.*}} 1 0 1 NULL operand 1
+// CHECK-DAG: two [(l->b) != 0 && !((k->b) != 0)] {{.*}} 1 0 0 
+// CHECK-DAG: alike [(l->b) != 0 && (scale) != 0] {{.*}} 1 0 3 NULL operand 3
+// CHECK-DAG: alike [!((l->b) != 0) && (scale) != 0] {{.*}} 1 0 0 
+// CHECK-DAG: together [(a) != 0] {{.*}} 1 0 1 NULL operand 1
+// CHECK-DAG: together [!((a) != 0)] {{.*}} 1 0 0 

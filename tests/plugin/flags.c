@@ -13,6 +13,8 @@
 // RUN: %tc -std=gnu89 -O2 %s -o %t %run && %t | %check %s
 // RUN: %not %plain -std=c89 -fsyntax-only %s 2>&1 | %check --check-prefix=C89 %s
 // C89: error: "tcompile.h needs C99 or later, such as -std=c17"
+// RUN: %not %plain -std=gnu89 -DLAYERS -fsyntax-only %s 2>&1 | %check --check-prefix=LAYERS %s
+// LAYERS: error: "tcompile/conv.h and tcompile/nn.h need C99 or later, such as -std=gnu99"
 // RUN: %tc -O2 -fno-pic -no-pie %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fPIC -fno-plt %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fpie -pie %s -o %t %run && %t | %check %s
@@ -35,6 +37,9 @@
 // RUN: %tc -O2 -x c - -o %t %run < %s && %t | %check %s
 #include <stdio.h>
 #include <tcompile.h>
+#ifdef LAYERS
+#include <tcompile/nn.h>
+#endif
 
 TC_COMPILE tc_tensor *scores(const tc_tensor *x TC_SHAPE("f32[B,N]"), const tc_tensor *w TC_SHAPE("f32[N,5]"),
                              double temperature)

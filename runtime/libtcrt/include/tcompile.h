@@ -28,7 +28,8 @@
 #ifndef TCOMPILE_H
 #define TCOMPILE_H
 
-#if defined(__STRICT_ANSI__) && !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#if (defined(__STRICT_ANSI__) || !defined(__clang__)) && !defined(__cplusplus) &&             \
+    (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
 #error "tcompile.h needs C99 or later, such as -std=c17"
 #endif
 

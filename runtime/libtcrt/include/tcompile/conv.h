@@ -7,6 +7,11 @@
 #ifndef TCOMPILE_CONV_H
 #define TCOMPILE_CONV_H
 
+/* Loops declare their counters, one behind the other. */
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "tcompile/conv.h and tcompile/nn.h need C99 or later, such as -std=gnu99"
+#endif
+
 #include <tcompile/autocast.h>
 
 #define TC_CONV_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
