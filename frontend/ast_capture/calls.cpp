@@ -85,10 +85,22 @@ bool Evaluator::note_input(const Place &place, SourceLocation loc) {
   return node.id != 0;
 }
 
+// Do the sides that are taken say that there is no such tensor?
+bool Evaluator::is_missing(const Place &place) const {
+  const std::string tensor = place.lvalue();
+  return llvm::any_of(chosen,
+                      [&](const Choice &each) { return !each.holds && each.tensor == tensor; });
+}
+
 // The newest contents of a tensor.
 tc_ref Evaluator::contents(const Tensor &t, SourceLocation loc) {
   Storage &storage = storages[t.storage];
   if (storage.source.at_entry && storage.input < 0) {
+    if (is_missing(storage.source)) {
+      fail(loc, "the operand is NULL");
+      obstacle.dead = true; // on this path alone
+      return {0};
+    }
     auto [found, late] = inputs.insert({storage.source.lvalue(), input_refs.size()});
     if (late && maybe && storage.source.deref) {
       inputs.erase(found);

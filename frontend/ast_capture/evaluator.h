@@ -337,6 +337,7 @@ private:
                const char *string, const clang::CallExpr *e);
   Value result(tc_ref ref, tc_op op, const Tensor *viewed);
   tc_ref contents(const Tensor &t, clang::SourceLocation loc);
+  bool is_missing(const Place &place) const;
   bool note_input(const Place &place, clang::SourceLocation loc);
   const clang::Expr *argument(const clang::CallExpr *e, unsigned i);
   std::optional<Scalar> number_argument(const clang::Expr *e);

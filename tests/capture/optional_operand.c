@@ -57,6 +57,15 @@ TC_COMPILE tc_tensor *list(const tc_tensor *x TC_SHAPE("f32[N,M]"), const struct
   return y;
 }
 
+// No program takes a gradient of what is missing: there is no such way.
+TC_COMPILE_WITH("fullgraph") tc_tensor *learned(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_tensor *w TC_SHAPE("f32[M]"), const tc_tensor *b TC_SHAPE("f32[M]")) {
+  const tc_tensor *wrt[] = {x, w, b};
+  tc_tensor *y = tc_relu(x), *g[3];
+  if (w) y = tc_mul(y, w);
+  if (b) y = tc_add(y, b);
+  return tc_vjp(y, tc_cos(y), 3, wrt, g) ? tc_add(g[0], tc_add(g[1], g[2])) : NULL;
+}
+
 int main(void) {
   tc_tensor *x = tc_randn(TC_DIMS(4, 6), 1, TC_F32), *w = tc_randn(TC_DIMS(6, 5), 2, TC_F32);
   tc_tensor *b = tc_randn(TC_DIMS(5), 3, TC_F32), *row = tc_randn(TC_DIMS(6), 4, TC_F32);
@@ -79,6 +88,7 @@ int main(void) {
   show(list(x, (struct linear[]){{w, row}, {w, row}}));
   show(list(x, NULL));
   show(checked(x, tc_ones(TC_DIMS(6), TC_F32))), show(checked(x, NULL));
+  show(learned(x, row, tc_ones(TC_DIMS(6), TC_F32)));
   return finish();
 }
 // CHECK: remark: 'one' compiled for (l->b) != 0: 3 ops in 1 kernel [
@@ -89,6 +99,7 @@ int main(void) {
 // CHECK: remark: 'together' compiled for !((a) != 0): 1 ops in 1 kernel [
 // CHECK: remark: 'late' compiled: 2 ops in 1 kernel [
 // CHECK: remark: 'checked' compiled: 2 ops in 1 kernel [
+// CHECK-DAG: remark: 'learned' compiled for (w) != 0 && (b) != 0: {{[0-9]+}} ops in {{[0-9]+}} kernel{{s?}} [
 // CHECK-DAG: remark: 'list' compiled for (l) != 0: 3 ops in 1 kernel [
 // CHECK-DAG: remark: 'list' compiled for !((l) != 0): 3 ops in 1 kernel [
 // CHECK-DAG: one [!((l->b) != 0)] {{.*}} 1 0 0 
