@@ -9,10 +9,6 @@ bool tc_same_shape(const tc_type *a, const tc_type *b) {
   return same;
 }
 
-bool tc_same_type(const tc_type *a, const tc_type *b) {
-  return a->dtype == b->dtype && a->weak == b->weak && tc_same_shape(a, b);
-}
-
 bool tc_const_value(const tc_graph *g, tc_ref r, tc_scalar_value *v) {
   const tc_node *n = tc_graph_node(g, r);
   tc_dtype dtype = (tc_dtype)n->type.dtype;

@@ -27,7 +27,15 @@ static bool same(tc_ref a, tc_ref b) { return a.id == b.id; }
 static bool is_op(const site *s, tc_ref r, tc_op op) { return node(s, r)->op == op; }
 static bool is_float(const site *s) { return tc_dtype_is_float((tc_dtype)s->n->type.dtype); }
 static bool is_int(const site *s) { return tc_dtype_is_int((tc_dtype)s->n->type.dtype); }
-static bool fits(const site *s, tc_ref r) { return tc_same_type(type(s, r), &s->n->type); }
+/* Has it the type of the node, its sizes as what is assumed says them? */
+static bool fits(const site *s, tc_ref r) {
+  tc_dims *dims = tc_graph_dims(s->g);
+  const tc_type *x = type(s, r), *want = &s->n->type;
+  if (!tc_type_alike(x, want)) return false;
+  for (int i = 0; i < x->rank; i++)
+    if (!tc_dim_same(tc_dim_norm(dims, x->dim[i]), tc_dim_norm(dims, want->dim[i]))) return false;
+  return true;
+}
 /* r, if it has the type of what it replaces */
 static tc_ref keep(const site *s, tc_ref r) { return r.id && fits(s, r) ? r : none; }
 static tc_ref make1(const site *s, tc_op op, tc_ref a) { return tc_build1(s->g, op, a, s->n->loc); }

@@ -96,6 +96,9 @@ KEPT(slice_of_overwritten, "a slice of what was written over in part",
 RULE(pad_nothing, "no padding",
      X "%2 = const f32 0.0\n%3 = pad %1 %2 before=[0,0] after=[0,0]\nret %3\n",
      X "%2 = const f32 0.0\nret %1\n")
+RULE(pad_nothing_of_an_assumed_size, "no padding, where the operand's sizes are known by what is assumed",
+     "graph g\n%1 = param f32[B,C] \"x\"\nassume C = 4\n%2 = const f32 0.0\n%3 = pad %1 %2 before=[0,0] after=[0,0]\nret %3\n",
+     "graph g\n%1 = param f32[B,C] \"x\"\nassume C = 4\n%2 = const f32 0.0\nret %1\n")
 RULE(tril_all, "a triangle that covers everything",
      "graph g\n%1 = param f32[3,4] \"x\"\n%2 = tril %1 k=3\nret %2\n",
      "graph g\n%1 = param f32[3,4] \"x\"\nret %1\n")
