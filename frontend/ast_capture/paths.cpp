@@ -24,13 +24,14 @@ static size_t fewer(size_t at, size_t end, size_t tries) {
 // Paths through the branches that have sides to choose from: the first takes those where the
 // conditions hold, each other one the other side of a branch of a path before it.  Empty: there are
 // too many.
-std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &items, size_t at) {
+std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &items, size_t at,
+                                                     size_t to) {
   const size_t most = 8;
   std::vector<Attempt> list;
   choices.clear();
   while (list.size() < most) {
     Discovered discovered;
-    list.push_back(collect(items, at, items.size(), discovered, false));
+    list.push_back(collect(items, at, to, discovered, false));
     choices = list.back().choices;
     auto open = [](const Choice &each) { return each.holds && each.free; };
     if (list.size() + llvm::count_if(choices, open) > most) return {}; // each has another side
@@ -42,16 +43,18 @@ std::vector<Segmenter::Attempt> Segmenter::all_paths(const std::vector<Item> &it
 }
 
 // The same; where there are too many, tensors that may be missing are followed in fewer ways, then
-// they and objects are taken to be there, and at last such branches for breaks.
+// they and objects are taken to be there, then through fewer statements, and at last such branches
+// are taken for breaks.
 std::vector<Segmenter::Attempt> Segmenter::paths(const std::vector<Item> &items, size_t at) {
   choosing = true;
-  for (Presence each : {Presence::Each, Presence::Alike, Presence::Together, Presence::Taken}) {
-    presence = each;
-    std::vector<Attempt> list = all_paths(items, at);
-    if (!list.empty()) return list;
-  }
+  for (size_t n = items.size() - at; n; n /= 2)
+    for (Presence each : {Presence::Each, Presence::Alike, Presence::Together, Presence::Taken}) {
+      presence = each;
+      std::vector<Attempt> list = all_paths(items, at, at + n);
+      if (!list.empty()) return list;
+    }
   choosing = false;
-  return all_paths(items, at);
+  return all_paths(items, at, items.size());
 }
 
 // For people: sizes by their names, and what decides.

@@ -69,7 +69,7 @@ const FunctionDecl *Evaluator::pointed_function(const Value &pointer, const Call
       const std::string text = "(" + place.lvalue() + ") == " + each->getNameAsString();
       auto side = side_taken(text);
       if (!side) side = choose(text);
-      if (side && *side) return each;
+      if (side ? *side : guessing && !failed) return each; // any tells the types
       if (!side) break;
       asked = true;
     }

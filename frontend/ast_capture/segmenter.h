@@ -82,7 +82,7 @@ private:
 
   // paths.cpp
   std::vector<Attempt> paths(const std::vector<Item> &items, size_t at);
-  std::vector<Attempt> all_paths(const std::vector<Item> &items, size_t at);
+  std::vector<Attempt> all_paths(const std::vector<Item> &items, size_t at, size_t to);
   bool make(const List &list, size_t at, size_t end, Outcome &out, Obstacle &why, bool &nothing);
   Outcome follow(const List &list, size_t at, const Attempt &found);
   std::vector<Outcome> follow_all(const List &list, size_t at, const std::vector<Attempt> &found);

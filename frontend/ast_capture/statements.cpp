@@ -231,6 +231,11 @@ Evaluator::Flow Evaluator::execute_switch(const SwitchStmt *s) {
     if (!one) otherwise = label;
     else if (known && *taken) target = label;
   }
+  if (!known && guessing && !failed && body) { // any case tells the types
+    known = true;
+    for (const SwitchCase *label = s->getSwitchCaseList(); label; label = label->getNextSwitchCase())
+      if (isa<CaseStmt>(label)) target = label;
+  }
   if (!known) {
     fail_to_follow("the switch", v, s->getSwitchLoc(), "its cases are compiled, each for itself",
                    "compute with tc_where");
