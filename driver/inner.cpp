@@ -68,6 +68,23 @@ void Definitions::add(Decl *decl) {
     }
 }
 
+// What the inner parse has read of a file is what the compiler reads, though the file be replaced
+// meanwhile: both find it by one file manager, which knows the size that it had.  (Of files that a
+// precompiled header has read, or is to remember, there are no other contents.)
+static void keep_contents(const SourceManager &inner, CompilerInstance &outer) {
+  SourceManager &sources = outer.getSourceManager();
+  if (outer.getFrontendOpts().ProgramAction == frontend::GeneratePCH || outer.getLangOpts().Modules ||
+      !outer.getPreprocessorOpts().ImplicitPCHInclude.empty())
+    return;
+  for (auto file = inner.fileinfo_begin(); file != inner.fileinfo_end(); ++file) {
+    const auto buffer = file->second->getBufferIfLoaded();
+    if (buffer && file->first != sources.getFileEntryRefForID(sources.getMainFileID()) &&
+        !sources.isFileOverridden(file->first))
+      sources.overrideFileContents(
+          file->first, llvm::MemoryBuffer::getMemBufferCopy(buffer->getBuffer(), file->first.getName()));
+  }
+}
+
 // The main file already has an id, made for its old length: it gets a new one.
 void apply_texts(const Rewriter &rewriter, CompilerInstance &outer) {
   const SourceManager &inner = rewriter.original();
@@ -85,6 +102,7 @@ void apply_texts(const Rewriter &rewriter, CompilerInstance &outer) {
       sources.setMainFileID(sources.createFileID(
           *entry, SourceLocation(), inner.getFileCharacteristic(inner.getLocForStartOfFile(file))));
   }
+  keep_contents(inner, outer);
 }
 
 } // namespace tc
