@@ -65,7 +65,7 @@ std::optional<Value> Evaluator::call_standard(const CallExpr *e, const CXXMethod
   const std::string text = "(" + place->lvalue();
   if (name == "size" || name == "empty")
     return as_known(Value::of(opaque(text + "." + name + "())", e->getType())));
-  if (name == "operator bool") return Value::of(opaque(text + ".get() != 0)", e->getType()));
+  if (llvm::isa<CXXConversionDecl>(callee)) return Value::of(opaque(text + ".get() != 0)", e->getType()));
   const Value pointer = asked_pointer(*place, list ? "data" : "get", element, loc);
   if (!list || name == "data") return pointer;
   const Scalar end = opaque(text + ".size() - 1)", context.getSizeType());
