@@ -1,5 +1,5 @@
-// scan.cpp - see scan.h.  Files are read through the compilation's own file manager, so what is
-// read here is not looked up again.
+// scan.cpp - see scan.h.  The compilation's file manager does not hear of what is read here: it would
+// keep the sizes, and read files by them that have others by then.
 #include "driver/scan.h"
 
 #include <set>
@@ -20,15 +20,6 @@ public:
         directories.push_back(entry.Path);
   }
 
-  bool file(FileEntryRef entry) {
-    if (!seen.insert(&entry.getFileEntry()).second) return false;
-    auto buffer = files.getBufferForFile(entry);
-    if (!buffer) return false;
-    // The public header defines the macros; it annotates nothing.
-    bool own = llvm::sys::path::filename(entry.getName()) == "tcompile.h";
-    return !own && text((*buffer)->getBuffer(), llvm::sys::path::parent_path(entry.getName()));
-  }
-
   bool text(StringRef text, StringRef directory) {
     if (tc_mentions_annotation(text.data(), text.size())) return true;
     size_t at = 0;
@@ -39,23 +30,33 @@ public:
 
   // A header of the directory `beside` (none: ""), or of the user's include directories.
   bool header(StringRef name, StringRef beside) {
-    if (auto entry = lookup(beside, name)) return file(*entry);
-    for (StringRef directory : directories)
-      if (auto entry = lookup(directory, name)) return file(*entry);
-    return false;
+    bool found = false;
+    const bool mentions = file(beside, name, found);
+    for (auto at = directories.begin(); !found && at != directories.end(); ++at)
+      if (file(*at, name, found)) return true;
+    return mentions;
   }
 
 private:
-  OptionalFileEntryRef lookup(StringRef directory, StringRef name) {
+  bool file(StringRef directory, StringRef name, bool &found) {
     llvm::SmallString<256> path;
     if (!llvm::sys::path::is_absolute(name)) path = directory;
     llvm::sys::path::append(path, name);
-    return files.getOptionalFileRef(path);
+    llvm::SmallString<256> absolute = path;
+    files.FixupRelativePath(absolute);
+    auto file = files.getVirtualFileSystem().openFileForRead(absolute);
+    auto status = file ? (*file)->status() : file.getError();
+    found = status && !status->isDirectory();
+    if (!found || !seen.insert(status->getUniqueID()).second) return false;
+    auto buffer = (*file)->getBuffer(path, static_cast<int64_t>(status->getSize()));
+    // The public header defines the macros; it annotates nothing.
+    bool own = llvm::sys::path::filename(path) == "tcompile.h";
+    return buffer && !own && text((*buffer)->getBuffer(), llvm::sys::path::parent_path(path));
   }
 
   FileManager &files;
   std::vector<std::string> directories;
-  std::set<const FileEntry *> seen;
+  std::set<llvm::sys::fs::UniqueID> seen;
 };
 
 } // namespace
