@@ -40,11 +40,30 @@ std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
   return invocation;
 }
 
+// What the inner parse has read of a file is what other parses read, though the file be replaced
+// meanwhile: all find it by one file manager, which knows the size that it had.  (Of files that a
+// precompiled header has read, or is to remember, there are no other contents.)
+static void keep_contents(const SourceManager &inner, CompilerInstance &outer) {
+  SourceManager &sources = outer.getSourceManager();
+  if (outer.getFrontendOpts().ProgramAction == frontend::GeneratePCH || outer.getLangOpts().Modules ||
+      !outer.getPreprocessorOpts().ImplicitPCHInclude.empty())
+    return;
+  for (auto file = inner.fileinfo_begin(); file != inner.fileinfo_end(); ++file) {
+    const auto buffer = file->second->getBufferIfLoaded();
+    if (buffer && file->first != sources.getFileEntryRefForID(sources.getMainFileID()) &&
+        !sources.isFileOverridden(file->first))
+      sources.overrideFileContents(
+          file->first, llvm::MemoryBuffer::getMemBufferCopy(buffer->getBuffer(), file->first.getName()));
+  }
+}
+
 bool parse_inner(CompilerInstance &user, DiagnosticConsumer &diagnostics, FrontendAction &action) {
   auto ci =
       compat::make_instance(inner_invocation(user), &diagnostics, &user.getFileManager(), nullptr);
   ci->setVerboseOutputStream(llvm::nulls());
-  return ci->ExecuteAction(action);
+  const bool done = ci->ExecuteAction(action);
+  if (ci->hasSourceManager()) keep_contents(ci->getSourceManager(), user);
+  return done;
 }
 
 bool is_tolerable(DiagnosticsEngine::Level level, const Diagnostic &info) {
@@ -66,23 +85,6 @@ void Definitions::add(Decl *decl) {
       all.push_back(function);
       if (find_attribute(function, compile_attribute)) list.push_back(function);
     }
-}
-
-// What the inner parse has read of a file is what the compiler reads, though the file be replaced
-// meanwhile: both find it by one file manager, which knows the size that it had.  (Of files that a
-// precompiled header has read, or is to remember, there are no other contents.)
-static void keep_contents(const SourceManager &inner, CompilerInstance &outer) {
-  SourceManager &sources = outer.getSourceManager();
-  if (outer.getFrontendOpts().ProgramAction == frontend::GeneratePCH || outer.getLangOpts().Modules ||
-      !outer.getPreprocessorOpts().ImplicitPCHInclude.empty())
-    return;
-  for (auto file = inner.fileinfo_begin(); file != inner.fileinfo_end(); ++file) {
-    const auto buffer = file->second->getBufferIfLoaded();
-    if (buffer && file->first != sources.getFileEntryRefForID(sources.getMainFileID()) &&
-        !sources.isFileOverridden(file->first))
-      sources.overrideFileContents(
-          file->first, llvm::MemoryBuffer::getMemBufferCopy(buffer->getBuffer(), file->first.getName()));
-  }
 }
 
 // The main file already has an id, made for its old length: it gets a new one.

@@ -4,7 +4,6 @@
 
 #include "graph/ops/scalar.h"
 
-/* Same dtype, weakness and shape: one may stand for the other anywhere. */
 bool tc_same_shape(const tc_type *a, const tc_type *b);
 
 /* The value of every element of r: a constant, or a FULL of one. */
