@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 
-TIMES = 12
+TIMES = 8
 SOURCE = """#include <tcompile.h>
 #include "h.h"
 TC_COMPILE tc_tensor *f(const tc_tensor *x TC_SHAPE("f32[N]")) { return tc_exp(x); }
