@@ -41,8 +41,9 @@ std::shared_ptr<CompilerInvocation> inner_invocation(CompilerInstance &user) {
 }
 
 // What the inner parse has read of a file is what other parses read, though the file be replaced
-// meanwhile: all find it by one file manager, which knows the size that it had.  (Of files that a
-// precompiled header has read, or is to remember, there are no other contents.)
+// meanwhile: all find it by one file manager, which knows the size that it had.  What a parse was
+// given is no file's.  (Of files that a precompiled header has read, or is to remember, there are no
+// other contents.)
 static void keep_contents(const SourceManager &inner, CompilerInstance &outer) {
   SourceManager &sources = outer.getSourceManager();
   if (outer.getFrontendOpts().ProgramAction == frontend::GeneratePCH || outer.getLangOpts().Modules ||
@@ -51,7 +52,7 @@ static void keep_contents(const SourceManager &inner, CompilerInstance &outer) {
   for (auto file = inner.fileinfo_begin(); file != inner.fileinfo_end(); ++file) {
     const auto buffer = file->second->getBufferIfLoaded();
     if (buffer && file->first != sources.getFileEntryRefForID(sources.getMainFileID()) &&
-        !sources.isFileOverridden(file->first))
+        !inner.isFileOverridden(file->first) && !sources.isFileOverridden(file->first))
       sources.overrideFileContents(
           file->first, llvm::MemoryBuffer::getMemBufferCopy(buffer->getBuffer(), file->first.getName()));
   }

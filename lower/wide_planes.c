@@ -41,22 +41,6 @@ static bool all_are_narrow(const plane *x) {
   return true;
 }
 
-static void mark(const tc_kernel *k, tc_val v, bool *used) {
-  const tc_expr *e = &k->expr[v.id];
-  if (!v.id || used[v.id]) return;
-  used[v.id] = true;
-  for (int i = 0; i < 3; i++) mark(k, e->in[i], used);
-  mark(k, e->guard, used);
-  for (int t = 0; tc_expr_has_address(e) && t < e->address.nterm; t++) mark(k, e->address.term[t].value, used);
-}
-
-static void mark_action(const tc_kernel *k, const tc_action *a, bool *used) {
-  mark(k, a->value, used);
-  for (int i = 0; i + 1 < TC_MAX_ACCUMULATORS; i++) mark(k, a->further[i], used);
-  mark(k, a->term, used);
-  mark(k, a->guard, used);
-}
-
 /* Elements of the plane that each result of the nest is made of, as far as that is known. */
 static int64_t window_of(const tc_nest *n, const tc_expr *e) {
   int64_t all = 1;
@@ -67,10 +51,10 @@ static int64_t window_of(const tc_nest *n, const tc_expr *e) {
 
 /* The largest window that the nest reads.  false in *even: elements that are no neighbours. */
 static int64_t largest_window(lo *L, const plane *x, const tc_nest *n, bool *even) {
-  bool *used = lo_alloc(L, L->scratch, (x->k->nexpr + 1u) * sizeof *used);
+  uint8_t *used = lo_alloc(L, L->scratch, x->k->nexpr + 1u);
   int64_t most = 0;
-  for (const tc_stage *s = n->stage; s < n->stage + n->nstage; s++)
-    for (uint32_t a = 0; a < s->naction; a++) mark_action(x->k, &s->action[a], used);
+  for (const tc_stage *s = n->stage; s < n->stage + n->nstage; s++) tc_mark_stage(s, used);
+  tc_mark_operands(x->k, used);
   for (uint32_t id = 1; id < x->k->nexpr; id++) {
     const tc_expr *e = &x->k->expr[id];
     if (!used[id] || !is_of(x, e)) continue;

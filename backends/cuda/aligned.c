@@ -10,10 +10,10 @@
 
 enum { ROW_BYTES = 16 };
 
-/* An H100: products of unaligned rows reach 68 multiplications a
- * picosecond, ours and the library's, those of aligned ones 300; memory has 1.45 halves in it; and a
- * copy moves each element twice, to be read once more. */
-static const char helper[] =
+/* Numbers of an H100: products of unaligned rows reach 68 multiplications a picosecond, ours and the
+ * library's, those of aligned ones 300; memory has 1.45 halves in it; a copy moves each element twice,
+ * to be read once more, and is a launch. */
+const char tc_cuda_worth_helper[] =
     "\n/* Is a product of so many multiplications, which reads and writes so many elements, faster by\n"
     " * more than copies of so many take? */\n"
     "static inline __attribute__((unused)) int tc_cuda_copies_pay(double products, double elements, "
@@ -22,13 +22,20 @@ static const char helper[] =
     "  const double saved = (before > memory ? before : memory) - (after > memory ? after : memory);\n"
     "  return saved > copied * 3 / 1.45 + copies * 3e6;\n}\n";
 
-void tc_cuda_put_worth_helper(tc_buf *out) { tc_put(out, helper); }
+/* Does the kernel multiply operand i? */
+static bool multiplies(const tc_entry *e, const tc_kernel *k, uint32_t i) {
+  return tc_cuda_multiplies_rows(k, e->p, (uint32_t)tc_entry_input_buffer(e->p, i));
+}
 
 int tc_cuda_row_bytes(const tc_entry *e, uint32_t i) {
-  const uint32_t buffer = (uint32_t)tc_entry_input_buffer(e->p, i);
   for (uint32_t k = 0; k < e->p->nkernel; ++k)
-    if (tc_cuda_multiplies_rows(&e->p->kernel[k], e->p, buffer)) return ROW_BYTES;
+    if (multiplies(e, &e->p->kernel[k], i)) return ROW_BYTES;
   return 0;
+}
+
+/* ... of which there may be copies: not every operand has a pitch. */
+static bool copies(const tc_entry *e, const tc_kernel *k, uint32_t i) {
+  return multiplies(e, k, i) && tc_entry_row_bytes(e, i);
 }
 
 /* ---- what a product does --------------------------------------------------------------------- */
@@ -85,12 +92,11 @@ static void put_elements(const tc_entry *e, const tc_kernel *k) {
 static void put_copies(const tc_entry *e, const tc_kernel *k, bool elements) {
   tc_put(e->out, "0");
   for (uint32_t i = 0; i < tc_graph_input_count(e->p->graph); ++i) {
-    const uint32_t buffer = (uint32_t)tc_entry_input_buffer(e->p, i);
-    if (!tc_entry_row_bytes(e, i) || !tc_cuda_multiplies_rows(k, e->p, buffer)) continue;
+    if (!copies(e, k, i)) continue;
     tc_putf(e->out, " + off%u", i);
     if (!elements) continue;
     tc_put(e->out, " * 1.0 * (");
-    tc_entry_dim(e, e->p->buffer[buffer].numel);
+    tc_entry_dim(e, e->p->buffer[tc_entry_input_buffer(e->p, i)].numel);
     tc_put(e->out, ")");
   }
 }
@@ -110,23 +116,18 @@ static void put_pays(const tc_entry *e, uint32_t k) {
   tc_put(e->out, ");\n");
 }
 
-/* Does kernel k multiply an operand of which there may be copies? */
-static bool multiplies(const tc_entry *e, uint32_t k, uint32_t i) {
-  return tc_entry_row_bytes(e, i) && tc_cuda_multiplies_rows(&e->p->kernel[k], e->p, (uint32_t)tc_entry_input_buffer(e->p, i));
-}
-
 void tc_cuda_put_worth(const tc_entry *e) {
   const uint32_t n = tc_graph_input_count(e->p->graph);
   for (uint32_t k = 0; k < e->p->nkernel; ++k) {
     bool any = false;
-    for (uint32_t i = 0; i < n; ++i) any = any || multiplies(e, k, i);
+    for (uint32_t i = 0; i < n; ++i) any = any || copies(e, &e->p->kernel[k], i);
     if (any) put_pays(e, k);
   }
   for (uint32_t i = 0; i < n; ++i) {
     if (!tc_entry_row_bytes(e, i)) continue;
     tc_putf(e->out, "  const int worth%u = 0", i);
     for (uint32_t k = 0; k < e->p->nkernel; ++k)
-      if (multiplies(e, k, i)) tc_putf(e->out, " | pays%u", k);
+      if (copies(e, &e->p->kernel[k], i)) tc_putf(e->out, " | pays%u", k);
     tc_put(e->out, ";\n");
   }
 }

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/emit.h"
 #include "backends/cuda/options.h"
+#include "backends/cuda/schedule/product.h"
 
 extern const char tc_entry_cuda[]; /* cuda.h, embedded */
 
@@ -39,7 +40,7 @@ static const char helpers[] =
 static void put_helpers(tc_buf *out) {
   tc_entry_put_header(tc_entry_cuda, out);
   tc_put(out, helpers);
-  tc_cuda_put_worth_helper(out);
+  tc_put(out, tc_cuda_worth_helper);
   tc_cuda_put_launch_helpers(out);
 }
 

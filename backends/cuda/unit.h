@@ -9,9 +9,9 @@ extern const struct tc_schedule_words tc_cuda_schedule_words; /* schedule/words.
 extern const tc_entry_style tc_cuda_entry_style;
 extern const tc_device_compiler tc_cuda_compiler; /* images.c */
 
-/* aligned.c: of tc_entry_style; and what the text of the latter calls */
+/* aligned.c: of tc_entry_style; and what the text of the latter calls, in front of entries */
 int tc_cuda_row_bytes(const tc_entry *e, uint32_t i);
 void tc_cuda_put_worth(const tc_entry *e);
-void tc_cuda_put_worth_helper(tc_buf *out);
+extern const char tc_cuda_worth_helper[];
 
 #endif

@@ -83,9 +83,8 @@ static void put_numbered(const char *text, uint32_t number, tc_buf *out) {
 static void put_scratch(const tc_entry *e, uint32_t k, tc_names *list) {
   tc_buf t = {0};
   if (e->style->scratch && e->style->scratch(e, k, &t)) {
-    bool fresh;
-    if (e->depends) tc_putf(&t, "  /* %u */\n", k);
-    const uint32_t i = tc_names_number(list, t.text ? t.text : "", &fresh);
+    bool fresh = true;
+    const uint32_t i = e->depends ? k + 1 : tc_names_number(list, t.text ? t.text : "", &fresh);
     e->scratch[k] = i;
     if (fresh) {
       tc_putf(e->out, "  int64_t scratch%u = %s;\n", i, e->depends ? "bytes" : "arena");

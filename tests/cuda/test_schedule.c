@@ -162,6 +162,16 @@ Test(stated, narrow_halves) {
                "<4, 3, int>");
 }
 
+/* Keys in one part are not shared out: there is nothing to put together. */
+Test(stated, keys_in_one_part) {
+  check_stated("graph g\n%1 = param f32[R,R] \"q\"\n%2 = param f32[C,R] \"k\"\n%3 = param f32[C,R] \"v\"\n"
+               "%4 = permute %2 axes=[1,0]\n%5 = matmul %1 %4\n%6 = const weak f32 0.001\n%7 = mul %5 %6\n"
+               "%8 = softmax %7 axis=1\n%9 = matmul %8 %3\nret %9\n",
+               "program g for cuda\nkernel matmul_max_exp_sum_1\n  template simt\n  along-b n\n  along-inner-a d\n"
+               "  along-inner-b d\n  sides 64\n  key-parts 1\n",
+               "for (tc_int tile = blockIdx.x;");
+}
+
 /* Rows that no registers hold, in shared memory or not. */
 Test(stated, softmax_in_shared_memory) {
   check_stated(SOFTMAX,

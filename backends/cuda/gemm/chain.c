@@ -78,12 +78,7 @@ void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, c
 
 void tc_cuda_chain_put_ends(tc_cuda_product *x) {
   static const char *const end[TC_MM_INNERS] = {"d_end", "e_end"};
-  for (int i = 0; i < x->mm->inner.n; ++i) {
-    tc_buf e = {0};
-    tc_print_dim(x->p, x->mm->axis[tc_mm_deep(x->mm, i)].extent, &e);
-    tc_print_line(&x->s, "const tc_int %s = %s;", end[i], e.text ? e.text : "0");
-    tc_buf_free(&e);
-  }
+  for (int i = 0; i < x->mm->inner.n; ++i) tc_cuda_put_extent(x, end[i], tc_mm_deep(x->mm, i));
 }
 
 /* Rows of most keys come first, so that those of few fill what is left: keys in front of a row's
@@ -139,6 +134,19 @@ void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l) 
   tc_print_line(&x->s, "tc_%s total[%s] = {}, factor[%s];", t, l->rows, l->rows);
   tc_print_line(&x->s, "bool changed;");
   tc_buf_free(&id);
+}
+
+uint32_t tc_cuda_chain_put_factor(tc_cuda_product *x, const char *const from[2]) {
+  const tc_action *a = tc_cuda_chain_rows(x);
+  tc_spelling words = tc_cuda_words;
+  tc_rule rule;
+  words.vector = words.uniform;
+  if (!tc_rescale_rule(a->reducer, a->dtype, &rule)) {
+    x->s.out->failed = true;
+    return 0;
+  }
+  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
+  return rule.value[1].id;
 }
 
 void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l) {

@@ -92,12 +92,15 @@ void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l);
 void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l,
                               const tc_mm_keys *keys);
 void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l);
+/* What sums are multiplied by whose rows had accumulator 0 from[0], and have from[1]: the value's
+ * number. */
+uint32_t tc_cuda_chain_put_factor(tc_cuda_product *x, const char *const from[2]);
 /* Sums and accumulators go through `shared`, a pointer, so that a thread of the epilogue has
  * neighbours along n. */
 void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
                                 const tc_cuda_chain_layout *l, const char *shared);
 
-/* key_parts.c, where keys are shared out (tc_cuda_kernel_schedule.key_parts; else nothing).  C: first
+/* key_parts.c, where keys are shared out (tc_cuda_has_key_parts; else nothing).  C: first
  * and end become those of part `share`; behind the sums in shared memory, they are left in key_sums;
  * all_rows; `name`, where sums of a part and a row are; of the launcher, behind its choice of a function,
  * key_parts and key_sums. */

@@ -232,13 +232,6 @@ static void put_first(const scores *s) {
 static void put_factors(const scores *s) {
   static const char *const from[] = {"most[h]", "next[h]"};
   tc_cuda_product *x = s->x;
-  tc_spelling words = tc_cuda_words;
-  tc_rule rule;
-  words.vector = words.uniform;
-  if (!tc_rescale_rule(s->a->reducer, s->a->dtype, &rule)) {
-    x->s.out->failed = true;
-    return;
-  }
   tc_print_line(&x->s, "changed = false;");
   tc_print_line(&x->s,
                 "TC_UNROLL for (int h = 0; h < %s; ++h) changed |= next[h].l[0] != most[h].l[0];",
@@ -246,8 +239,7 @@ static void put_factors(const scores *s) {
   tc_print_line(&x->s, "changed = tc_chain_any(changed);");
   tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < %s; ++h) {", s->l->rows);
   x->s.indent += 2;
-  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
-  tc_print_line(&x->s, "factor[h] = v%u.l[0];", rule.value[1].id);
+  tc_print_line(&x->s, "factor[h] = v%u.l[0];", tc_cuda_chain_put_factor(x, from));
   tc_print_line(&x->s, "if (changed) total[h] *= factor[h];");
   tc_print_line(&x->s, "most[h] = next[h];");
   x->s.indent -= 2;

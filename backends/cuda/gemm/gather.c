@@ -20,19 +20,11 @@ static void put_top(tc_cuda_product *x, const tc_action *a) {
 }
 
 /* `factor`: of what a part has, where r2 is accumulator 0 of all. */
-static void put_factor(tc_cuda_product *x, const tc_action *a) {
+static void put_factor(tc_cuda_product *x) {
   static const char *const from[] = {"top", "r2"};
   const char *t = tc_cuda_acc(x);
-  tc_spelling words = tc_cuda_words;
-  tc_rule rule;
-  words.vector = words.uniform;
-  if (!tc_rescale_rule(a->reducer, a->dtype, &rule)) {
-    x->s.out->failed = true;
-    return;
-  }
   tc_print_line(&x->s, "const tc_u%s top = tc_set_%s(from[%d * n_end]);", t, t, tc_cuda_chain_outers(x));
-  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
-  tc_print_line(&x->s, "const tc_%s factor = v%u.l[0];", t, rule.value[1].id);
+  tc_print_line(&x->s, "const tc_%s factor = v%u.l[0];", t, tc_cuda_chain_put_factor(x, from));
   tc_print_line(&x->s, "total += factor * from[%d * n_end + 1];", tc_cuda_chain_outers(x));
 }
 
@@ -44,7 +36,7 @@ static void put_sums(tc_cuda_product *x, const tc_action *a) {
   tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (tc_int share = 0; share < (tc_int)key_parts; ++share) {");
   x->s.indent += 2;
   tc_cuda_chain_put_place(x, "from", "share", "at");
-  if (a) put_factor(x, a);
+  if (a) put_factor(x);
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
     tc_print_line(&x->s, "%s += %sfrom[%d * n_end + %s];", tc_cuda_chain_outer_of(x, i).sum,
                   a ? "factor * " : "", i, x->text[x->n]);

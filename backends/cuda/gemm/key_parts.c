@@ -13,10 +13,6 @@
 
 enum { ROWS = 64 }; /* of a block */
 
-bool tc_cuda_has_key_parts(const tc_kernel *k) {
-  return k->kind == TC_KERNEL_MATMUL && tc_cuda_kernel_schedule_of(k)->key_parts > 1;
-}
-
 const char tc_cuda_key_parts_helper[] =
     "/* Parts of so many keys, at most `most`, for so many blocks of rows: as many as multiprocessors that\n"
     " * hold `held` blocks have room for, with keys enough, `least`, to be worth one more launch. */\n"
@@ -86,7 +82,7 @@ void tc_cuda_put_key_sums_bytes(const tc_kernel *k, const tc_program *p, const c
 /* ---- the device ------------------------------------------------------------------------------ */
 
 void tc_cuda_chain_put_share(tc_cuda_product *x) {
-  if (!x->plan->key_parts) return;
+  if (!tc_cuda_has_key_parts(x->k)) return;
   tc_print_line(&x->s, "const tc_int each = TC_CEILDIV(TC_CEILDIV(end - first, KEYS), (tc_int)key_parts) * KEYS; /* keys of a part */");
   tc_print_line(&x->s, "first += share * each;");
   tc_print_line(&x->s, "end = TC_MIN(end, first + each);");
@@ -107,7 +103,7 @@ void tc_cuda_chain_put_all_rows(tc_cuda_product *x) {
 
 void tc_cuda_chain_put_leave(tc_cuda_product *x) {
   const int outers = tc_cuda_chain_outers(x);
-  if (!x->plan->key_parts) return;
+  if (!tc_cuda_has_key_parts(x->k)) return;
   tc_print_line(&x->s, "if (key_parts > 1) {");
   x->s.indent += 2;
   tc_cuda_chain_put_all_rows(x);

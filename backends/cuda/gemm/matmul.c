@@ -88,7 +88,7 @@ static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_c
 
 /* The launch, and behind it that of what puts parts of the keys together. */
 static void put_follow(const tc_cuda_product *x, const char *body, unsigned gather, tc_buf *out) {
-  const bool parts = x->plan->key_parts > 1;
+  const bool parts = tc_cuda_has_key_parts(x->k);
   if (parts) tc_cuda_chain_put_parts(x, out);
   tc_putf(out,
           "  const int64_t grid = batches * tc_cuda_ceildiv(m, high) * tc_cuda_ceildiv(n, broad)%s;\n"
@@ -176,7 +176,7 @@ static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *de
   tc_print_fused(x->k, x->p, device);
   tc_cuda_put_approximate_math(x->k, true, device);
   *functions = t->put(x, o, &b, device);
-  if (x->plan->key_parts > 1) {
+  if (tc_cuda_has_key_parts(x->k)) {
     put_whole_body(x, o, tc_cuda_chain_gather, &gather);
     tc_cuda_chain_put_gather(x, &b, gather.text ? gather.text : "", last = (*functions)++, device);
   }

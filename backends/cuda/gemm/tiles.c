@@ -49,7 +49,7 @@ static void open_tiles(tc_cuda_product *x, const char *high, const char *broad, 
   tc_print_line(&x->s,
                 "const tc_int m_tiles = TC_CEILDIV(m_end, %s), n_tiles = TC_CEILDIV(n_end, %s);",
                 high, broad);
-  const bool parts = x->plan->key_parts > 1;
+  const bool parts = tc_cuda_has_key_parts(x->k);
   const char *const count = batches.text ? batches.text : "1";
   const char *const name = parts ? "shared_out" : of_all ? "at" : "tile";
   tc_print_line(&x->s,

@@ -91,7 +91,7 @@ static bool has_neighbours(const tc_kernel *k, const tc_program *p, const tc_cud
   tc_dims *c = tc_graph_dims(p->graph);
   const tc_address *a = &k->expr[o->value.id].address;
   const int part = tc_mm_innermost(&k->mm, o->along);
-  return tc_dim_is(tc_mm_step(c, &k->mm, a, o->along), 1) &&
+  return tc_mm_has_neighbours(c, &k->mm, a, o->along) &&
          (part < 0 || tc_dim_is(a->coef[part], 0) ||
           tc_dim_multiple(c, k->mm.axis[part].extent) % 8 == 0);
 }
@@ -301,6 +301,10 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
 static bool has_wide_operands(const tc_cuda_kernel_schedule *s) {
   return s->template != TC_CUDA_MMA ||
          (s->width[TC_CUDA_A] == TC_CUDA_COPIED && s->width[TC_CUDA_B] == TC_CUDA_COPIED);
+}
+
+bool tc_cuda_has_key_parts(const tc_kernel *k) {
+  return k->kind == TC_KERNEL_MATMUL && tc_cuda_kernel_schedule_of(k)->key_parts > 1;
 }
 
 enum { MOST_KEY_PARTS = 256 }; /* of which what puts them together reads all */
