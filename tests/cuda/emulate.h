@@ -1,7 +1,7 @@
 // emulate.h - runs device text on the CPU: the blocks of a grid one after the other, the threads of
 // a block as coroutines that meet at barriers and shuffles.  What it checks beyond results: that
-// all threads of a block that are still there meet at one barrier, and that none writes behind the
-// shared memory that the launch asked for.
+// all threads of a block that are still there meet at one barrier, that gates open, and that none
+// writes behind the shared memory that the launch asked for.
 #ifndef TC_TEST_CUDA_EMULATE_H
 #define TC_TEST_CUDA_EMULATE_H
 
@@ -38,7 +38,7 @@ struct tc_dim3 {
   unsigned x = 0, y = 0, z = 0;
 };
 static tc_dim3 threadIdx, blockIdx, blockDim, gridDim;
-uint4 tc_shared[14336]; // 224 KiB
+uint4 tc_shared[14528]; // 227 KiB
 
 // ---- threads ------------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ struct tc_fiber {
   tc_coroutine context;
   std::vector<char> stack;
   bool live = false;
-  int meeting = 0;  // 0: none, 1: barrier, 2: shuffle
+  int meeting = 0;  // 0: none, 1: barrier, 2: shuffle, 3: a gate that is shut
   uint64_t slot[2]; // what it offers to a shuffle; two, for the next must not overwrite the last
   unsigned turn = 0;
   std::vector<tc_pending> copies; // under way, in the order of their groups
@@ -75,6 +75,41 @@ static void tc_meet(int kind) {
 }
 static inline void __syncthreads() { tc_meet(1); }
 static inline void __syncwarp() { tc_meet(2); }
+
+// Gates.  A phase that ends in a round is seen from the next one on: threads of a warp go on together.
+static unsigned tc_round, tc_steps; // of threads that arrived at a gate or went through one
+struct tc_gate {
+  int count = 0, left = 0;
+  unsigned ended[2] = {}; // the round in which the last phase of each parity did, + 1; 0: it has not
+};
+static inline void tc_gate_start(tc_gate *g, int count) { *g = {count, count, {0, 1}}; }
+static inline void tc_gate_end(tc_gate *g) { *g = {}; }
+static inline void tc_gate_arrive(tc_gate *g) {
+  if (g->count == 0) abort(); // it was not started
+  ++tc_steps;
+  if (--g->left) return;
+  const int phase = g->ended[1] != 0 ? 0 : 1;
+  g->left = g->count;
+  g->ended[phase] = tc_round + 1;
+  g->ended[!phase] = 0;
+}
+static inline bool tc_gate_is_over(const tc_gate *g, int phase) {
+  return g->ended[phase] && g->ended[phase] <= tc_round;
+}
+static inline void tc_gate_wait(tc_gate *g, int phase) {
+  if (g->count == 0) abort();
+  while (!tc_gate_is_over(g, phase)) tc_meet(3);
+  ++tc_steps;
+}
+template <int THREADS> static inline void tc_meet_consumers() {
+  static tc_gate all;
+  static int phase[1024];
+  if (all.count == 0) tc_gate_start(&all, THREADS);
+  tc_gate_arrive(&all);
+  int &mine = phase[tc_current];
+  tc_gate_wait(&all, mine);
+  mine = !mine;
+}
 
 template <class T, class F> static T tc_exchange(T v, F from) {
   tc_fiber &me = tc_fibers[tc_current];
@@ -123,25 +158,47 @@ static bool tc_run_block() {
     if (f.stack.empty()) f.stack.resize(1 << 17);
     tc_prepare(&f.context, f.stack.data(), f.stack.size(), tc_trampoline);
     f.live = true;
+    f.meeting = 0;
     f.turn = 0;
     f.copies.clear();
     f.group = 0;
   }
+  int barrier = 0, shut = 0, live = n;
+  const unsigned begun = tc_steps;
+  unsigned idle = 0; // rounds in which nobody got anywhere
+  tc_round = 1;
   while (any) {
+    const bool together = barrier == live; // those at a barrier go on with the last one
     any = false;
-    int barrier = 0, live = 0;
+    ++tc_round;
+    int now = 0;
+    const unsigned steps = tc_steps;
+    bool moved = false;
+    barrier = shut = 0;
     for (int t = 0; t < n; ++t) {
-      if (!tc_fibers[t].live) continue;
-      tc_current = t;
-      threadIdx.x = (unsigned)t;
-      tc_switch(&tc_main, &tc_fibers[t].context);
-      if (!tc_fibers[t].live) continue;
+      tc_fiber &f = tc_fibers[t];
+      if (!f.live) continue;
+      if (f.meeting != 1 || together) {
+        tc_current = t;
+        threadIdx.x = (unsigned)t;
+        tc_switch(&tc_main, &f.context);
+        moved |= !f.live || f.meeting != 3;
+        if (!f.live) continue;
+      }
       any = true;
-      ++live;
-      barrier += tc_fibers[t].meeting == 1;
+      ++now;
+      barrier += f.meeting == 1;
+      shut += f.meeting == 3;
     }
-    if (barrier && barrier != live) {
+    live = now;
+    idle = moved || steps != tc_steps ? 0 : idle + 1;
+    const bool apart = tc_steps != begun; // warps have parts of their own
+    if (barrier && barrier != live && !apart) {
       fprintf(stderr, "%d of %d threads at a barrier\n", barrier, live);
+      return false;
+    }
+    if (idle > 4) {
+      fprintf(stderr, "%d of %d threads at gates that stay shut\n", shut, live);
       return false;
     }
   }

@@ -18,6 +18,8 @@ typedef struct texts {
   int kernels, functions;
 } texts;
 
+int cuda_unit_arch = 80;
+
 static void add_kernel(texts *t, const tc_kernel_text *k) {
   char word[256];
   snprintf(word, sizeof word, "int %s(", k->name.text);
@@ -31,8 +33,9 @@ static void add_kernel(texts *t, const tc_kernel_text *k) {
             name, f, name, f);
     tc_putf(&t->table, "{\"%s_%u\", run_%s_%u},\n", name, f, name, f);
   }
-  tc_putf(&t->host, "};\nstatic tcrt_cuda_image %s_image = {\"%s\", %u, 0, %s_functions, 0, 0};\n",
-          name, name, k->nfunction, name);
+  tc_putf(&t->host, "};\nstatic const tcrt_cuda_blob %s_blob = {.arch = %d};\n", name, cuda_unit_arch);
+  tc_putf(&t->host, "static tcrt_cuda_image %s_image = {\"%s\", %u, 1, %s_functions, &%s_blob, 0};\n",
+          name, name, k->nfunction, name, name);
   tc_put(&t->host, k->launcher.text);
   tc_putf(&t->host,
           "int launch_%s(const tcrt_cuda_call *c, void *const *buf, const int64_t *sym,\n"
@@ -102,6 +105,7 @@ static bool sh(const char *format, const char *dir) {
 /* The emulator is optimised, what it runs is not: compiling that takes longer than running it once. */
 static bool write_texts(const char *dir, const texts *t) {
   tc_buf device = {0}, own = {0}, all = {0}, host = {0};
+  if (cuda_unit_arch == 90) tc_put(&device, "#define TC_PRODUCERS 128\n");
   tc_put(&device, "#include \"tests/cuda/emulate.h\"\n"
                   "#pragma clang optimize off\n");
   bool ok = tc_cuda_put_prelude(t->device.text ? t->device.text : "", &own);
@@ -350,9 +354,9 @@ static uint32_t launch_end(const tc_program *p, const tc_kernel_text *text, uint
 
 static bool launch(const cuda_unit *u, int i, machine *m) {
   int bad = 0;
-  static const tcrt_cuda_info info = {
-      .arch = 80, .sms = 4, .max_shared = 163 * 1024, .shared_per_sm = 164 * 1024,
-      .threads_per_sm = 2048, .l2_bytes = 4096};
+  const int shared = cuda_unit_arch == 90 ? 227 * 1024 : 163 * 1024;
+  const tcrt_cuda_info info = {.arch = cuda_unit_arch, .sms = cuda_unit_arch == 90 ? 1 : 4, .max_shared = shared,
+                               .shared_per_sm = shared + 1024, .threads_per_sm = 2048, .l2_bytes = 4096};
   const tcrt_cuda_call call = {.info = &info,
                                .bad = &bad,
                                .device = m->run->layout != CUDA_SHIFTED && !m->run->alone}; /* 1: the library is there */

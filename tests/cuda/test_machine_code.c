@@ -1,8 +1,10 @@
 /* Every op of the table, and random graphs, through the CUDA printers to machine code for sm_80 and
- * sm_90: no text is refused, and no function needs much local memory.  TC_TEST_ALL=1 takes every op
+ * sm_90: no text is refused, and no function needs much local memory.  And products of attention on
+ * Hopper do not wait for each other.  TC_TEST_ALL=1 takes every op
  * instead of a third of them.  Without NVRTC there is nothing to test. */
 #include <criterion/criterion.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "backends/cuda/nvrtc/nvrtc.h"
 #include "backends/cuda/unit.h"
 #include "graph/passes/pass.h"
+#include "graph/text.h"
 #include "tests/common/random_graph.h"
 #include "tests/cuda/cubin.h"
 #include "tests/cuda/program.h"
@@ -113,4 +116,75 @@ Test(machine_code, corpus, .timeout = 3000) {
          registers);
   free(job);
   tc_buf_free(&why);
+}
+
+/* ---- what the assembler says ----------------------------------------------------------------- */
+
+typedef struct compiler {
+  void *library;
+  int (*create)(void **, const char *, const char *, int, const char *const *, const char *const *);
+  int (*compile)(void *, int, const char *const *);
+  int (*log_size)(void *, size_t *);
+  int (*log)(void *, char *);
+  int (*destroy)(void **);
+} compiler;
+
+static bool open_compiler(compiler *c) {
+  static const char *const name[] = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetProgramLogSize",
+                                     "nvrtcGetProgramLog", "nvrtcDestroyProgram"};
+  void *const to[] = {&c->create, &c->compile, &c->log_size, &c->log, &c->destroy};
+  tc_buf paths = {0};
+  tc_nvrtc_candidates(NULL, &paths);
+  for (const char *path = paths.text; !c->library && path && *path; path += strlen(path) + 1)
+    c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  tc_buf_free(&paths);
+  bool all = c->library != NULL;
+  for (int i = 0; all && i < 5; i++) {
+    void *address = dlsym(c->library, name[i]);
+    memcpy(to[i], &address, sizeof address);
+    all = address != NULL;
+  }
+  return all;
+}
+
+/* ptxas puts a wait behind each wgmma where it cannot follow what becomes of their registers. */
+static bool compiles_apart(const char *name, const char *text, void *arg) {
+  const compiler *c = arg;
+  static const char *const options[] = {"-arch=sm_90a", "-std=c++17", "-default-device", "-w"};
+  void *program = NULL;
+  size_t size = 0;
+  cr_assert_eq(c->create(&program, text, name, 0, NULL, NULL), 0);
+  cr_assert_eq(c->compile(program, 4, options), 0, "%s", name);
+  cr_assert_eq(c->log_size(program, &size), 0);
+  char *log = calloc(size + 1, 1);
+  cr_assert_eq(c->log(program, log), 0);
+  cr_expect_null(strstr(log, "serialized"), "%s: %s", name, log);
+  free(log);
+  c->destroy(&program);
+  return true;
+}
+
+#define ATTENTION(width, mask)                                                                          \
+  "graph g\n%1 = param bf16[B,R," width "] \"q\"\n%2 = param bf16[B,C," width "] \"k\"\n%3 = param bf16[B,C," width "] \"v\"\n" \
+  "%4 = permute %2 axes=[0,2,1]\n%5 = matmul %1 %4\n" mask "%10 = softmax %9 axis=2\n%11 = matmul %10 %3\nret %11\n"
+#define NO_MASK "%6 = neg %5\n%7 = tanh %6\n%8 = neg %7\n%9 = tanh %8\n"
+#define CAUSAL                                                                                          \
+  "%6 = const weak bf16 -INFINITY\n%7 = full %6 dims=[R,C] dtype=bf16\n%8 = triu %7 k=1\n%9 = add %5 %8\n"
+
+Test(machine_code, products_are_not_serialized, .timeout = 600) {
+  static const char *const texts[] = {ATTENTION("64", NO_MASK), ATTENTION("128", NO_MASK), ATTENTION("64", CAUSAL),
+                                      ATTENTION("128", CAUSAL), ATTENTION("256", CAUSAL)};
+  compiler c = {0};
+  quiet.emit = no_message;
+  if (!open_compiler(&c)) cr_skip("skipped: no NVRTC\n");
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    tc_graph *parsed = tc_graph_parse(texts[i], &quiet);
+    cr_assert_not_null(parsed);
+    tc_graph *g = tc_graph_optimize(parsed);
+    tc_program *p = tc_lower(g, &tc_cuda_target);
+    cr_assert(p && tc_backend_cuda.plan(p));
+    cr_expect(cuda_each_text(p, compiles_apart, &c));
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
 }

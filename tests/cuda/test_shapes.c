@@ -483,6 +483,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {trained_attention, 1, 65},
                                {trained_attention, 0, 3},
                                {trained_wide_attention, 67, 130},
+                               {trained_wide_attention, 200, 450},
+                               {trained_wide_attention, 264, 300},
                                {trained_broad_attention, 67, 130},
                                {trained_three_panels, 67, 130},
                                {trained_any_attention, 72, 131},
@@ -695,6 +697,15 @@ Test(shapes, chains, .timeout = 3000) {
   target.chain = tc_cuda_may_chain;
   cuda_unit_target = &target;
   check_all("query");
+}
+
+/* Tiles that warps of their own bring to others. */
+Test(shapes, producers, .timeout = 3000) {
+  tc_target target = tc_cuda_target;
+  target.chain = tc_cuda_may_chain;
+  cuda_unit_target = &target;
+  cuda_unit_arch = 90;
+  check_all("\"q\"");
 }
 
 static uint32_t launches_of(const char *text) {

@@ -60,8 +60,11 @@ tc_cuda_fill tc_cuda_chain_fill(const tc_cuda_product *x, const tc_cuda_operand 
                      e = {x->kk + 2, "0", "e_end", "E"};
   const bool rows = which == TC_CUDA_INNER_A || which == TC_CUDA_SECOND_A;
   const tc_cuda_span inner = which >= TC_CUDA_SECOND_A ? e : d;
-  return (tc_cuda_fill){&o[which], tc_cuda_chain_letter[which], rows ? m : k,
-                        which == TC_CUDA_B ? n : inner, comment[which]};
+  return (tc_cuda_fill){.o = &o[which],
+                        .name = tc_cuda_chain_letter[which],
+                        .outer = rows ? m : k,
+                        .deep = which == TC_CUDA_B ? n : inner,
+                        .what = comment[which]};
 }
 
 void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, const char *of,
@@ -189,7 +192,7 @@ void tc_cuda_chain_put_fresh(tc_cuda_product *x, const char *to) {
 static void put_sums(tc_cuda_product *x, const tc_cuda_chain_layout *l, const char *shared) {
   const int outers = tc_cuda_chain_outers(x);
   const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "__syncthreads();");
+  tc_print_line(&x->s, "%s", l->meet);
   tc_print_line(&x->s, "tc_%s *const sums = (tc_%s *)%s, *const tops = sums + %d * M * (N + %d), *const totals = tops + M;",
                 t, t, shared, outers, TC_CUDA_CHAIN_PAD);
   if (tc_cuda_chain_rows(x)) {
@@ -207,7 +210,7 @@ static void put_sums(tc_cuda_product *x, const tc_cuda_chain_layout *l, const ch
     tc_print_line(&x->s, "  sums[%d * M * (N + %d) + at] = %s[i];", i, TC_CUDA_CHAIN_PAD,
                   tc_cuda_chain_outer_of(x, i).sum);
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "__syncthreads();");
+  tc_print_line(&x->s, "%s", l->meet);
 }
 
 /* Rows, once their accumulators are complete, are stored beside their first columns. */

@@ -57,6 +57,7 @@ typedef struct tc_cuda_chain_layout {
   /* which of all that have the same rows store what is reduced; NULL: all do */
   const char *first;
   bool columns;                           /* values of keys are in shared memory */
+  const char *meet;                       /* a barrier of all that have rows */
 } tc_cuda_chain_layout;
 
 /* The reduction of rows; NULL: there is none. */

@@ -212,6 +212,7 @@ static const tc_cuda_chain_layout layout = {
     .apart = 2,
     .first = "x == 0",
     .columns = true,
+    .meet = "__syncthreads();",
 };
 
 static void put_inner(tc_cuda_product *x) {
@@ -336,8 +337,8 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o,
   for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
     tc_putf(&arguments, "%d, ", o ? lanes_of(x, o, tc_cuda_chain_lanes[i]) : 1);
   tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
-  tc_cuda_put_instance(x, b, "product", number, threads_of(s), o ? blocks_of(x, s, MOST_SHARED) : 1,
-                       arguments.text, out);
+  tc_cuda_put_instance(x, b, "product", number, threads_of(s), false,
+                       o ? blocks_of(x, s, MOST_SHARED) : 1, arguments.text, out);
   tc_buf_free(&arguments);
 }
 

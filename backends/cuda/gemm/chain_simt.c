@@ -24,7 +24,8 @@ static const tc_cuda_chain_layout layout = {.rows = "ROWS",
                                             .column = "tc_at<N / 16, N>(x, i % (N / 16))",
                                             .row_of_sum = "i / (N / 16)",
                                             .threads = SIDE,
-                                            .apart = 1};
+                                            .apart = 1,
+                                            .meet = "__syncthreads();"};
 
 /* ---- products -------------------------------------------------------------------------------- */
 
@@ -94,12 +95,16 @@ static void put_inner(tc_cuda_product *x, const tc_cuda_operand *o, int i) {
   const char *end = i ? "e_end" : "d_end", *sum = i ? "other" : "score";
   const tc_cuda_span deep = {x->kk + 1 + i, "next", end, "DEEP"};
   const tc_cuda_fill f[] = {
-      {&o[a], tc_cuda_chain_letter[a], {x->m, "m0", "m_end", "M"}, deep, "A of an inner product"},
-      {&o[b],
-       tc_cuda_chain_letter[b],
-       {x->kk, "key0", "k_end", "KEYS"},
-       deep,
-       "B of an inner product"}};
+      {.o = &o[a],
+       .name = tc_cuda_chain_letter[a],
+       .outer = {x->m, "m0", "m_end", "M"},
+       .deep = deep,
+       .what = "A of an inner product"},
+      {.o = &o[b],
+       .name = tc_cuda_chain_letter[b],
+       .outer = {x->kk, "key0", "k_end", "KEYS"},
+       .deep = deep,
+       .what = "B of an inner product"}};
   tc_print_line(&x->s, "tc_%s %s[%s] = {};", tc_cuda_acc(x), sum, layout.scores);
   put_product(x, f, 2, end, sum, i ? "p_tile[d]" : "q_tile[d]");
 }
@@ -115,7 +120,11 @@ static void put_outer(tc_cuda_product *x, const tc_cuda_operand *o, int i) {
   const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
   const tc_cuda_span n = {y.same < 0 ? x->n : x->kk + 1 + y.same, "n0", "n_end", "N"};
   const tc_cuda_fill f = {
-      &o[y.b], tc_cuda_chain_letter[y.b], n, {x->kk, "key0 + next", "k_end", "DEEP"}, "B"};
+      .o = &o[y.b],
+      .name = tc_cuda_chain_letter[y.b],
+      .outer = n,
+      .deep = {x->kk, "key0 + next", "k_end", "DEEP"},
+      .what = "B"};
   tc_print_line(&x->s, "__syncthreads();");
   tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i) {", layout.scores);
   tc_print_line(&x->s, "  const int h = %s;", layout.row);
@@ -210,7 +219,8 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o,
   }
   tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
   const int blocks = of.columns > TC_CUDA_CHAIN_GENERAL_COLUMNS ? 1 : 2;
-  tc_cuda_put_instance(x, b, "general", number, TC_CUDA_THREADS, blocks, arguments.text, out);
+  tc_cuda_put_instance(x, b, "general", number, TC_CUDA_THREADS, false, blocks, arguments.text,
+                       out);
   tc_buf_free(&arguments);
 }
 

@@ -8,6 +8,9 @@
 
 static bool is_deep(const tc_cuda_fill *f) { return f->o->along == f->deep.axis; }
 
+static const char *thread_of(const tc_cuda_fill *f) { return f->thread ? f->thread : "(int)threadIdx.x"; }
+static const char *threads_of(const tc_cuda_fill *f) { return f->threads ? f->threads : "THREADS"; }
+
 static void put_sides(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_line(&x->s, "constexpr int width = %s, rows = %s;",
                 is_deep(f) ? f->deep.count : f->outer.count,
@@ -20,7 +23,7 @@ static void put_item(tc_cuda_product *x, const tc_cuda_fill *f, const char *numb
                      const char *step) {
   const bool deep = is_deep(f);
   const char *outer = x->text[f->outer.axis], *k = x->text[f->deep.axis];
-  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + %s * THREADS) * %s;", number, step);
+  tc_print_line(&x->s, "const int item = (%s + %s * %s) * %s;", thread_of(f), number, threads_of(f), step);
   tc_print_line(&x->s, "const int near = item %% width, far = item / width;");
   tc_print_line(&x->s, "const tc_int %s = %s + %s, %s = %s + %s;", outer, f->outer.from,
                 deep ? "far" : "near", k, f->deep.from, deep ? "near" : "far");
@@ -38,10 +41,10 @@ static const char *put_guard(tc_cuda_product *x, const tc_cuda_fill *f) {
 }
 
 /* Opens the loop over the tile. */
-static void open_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *step) {
+static void open_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *loop, const char *step) {
   put_sides(x, f);
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (THREADS * %s); ++e) {",
-                f->deep.count, f->outer.count, step);
+  tc_print_line(&x->s, "%s for (int e = 0; e < %s * %s / (%s * %s); ++e) {", loop,
+                f->deep.count, f->outer.count, threads_of(f), step);
   x->s.indent += 2;
   put_item(x, f, "e", step);
 }
@@ -70,10 +73,10 @@ static void put_count(tc_cuda_product *x, const tc_cuda_fill *f, const char *at)
   else tc_print_line(&x->s, "constexpr int some = 8;");
 }
 
-static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
+static void put_copies_by(tc_cuda_product *x, const tc_cuda_fill *f, const char *loop) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   tc_buf at = {0};
-  open_fill(x, f, "8");
+  open_fill(x, f, loop, "8");
   uint8_t *outer = tc_print_enter(&x->s);
   const char *live = put_guard(x, f);
   tc_print_address(&x->s, &e->address, &at);
@@ -83,6 +86,67 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_leave(&x->s, outer);
   close_fill(x);
   tc_buf_free(&at);
+}
+
+static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
+  put_copies_by(x, f, "TC_UNROLL");
+}
+
+/* ---- a step from each copy to the next ------------------------------------------------------- */
+
+/* Is a step along the axis the same everywhere, and are all points of the operand there? */
+static bool has_steps(const tc_cuda_product *x, const tc_cuda_fill *f) {
+  const tc_expr *e = &x->k->expr[f->o->value.id];
+  return !e->guard.id && !e->address.nterm && !tc_mm_parts(x->mm, f->deep.axis) &&
+         !tc_mm_parts(x->mm, f->outer.axis);
+}
+
+/* Of the tile's first copy of the thread: where it is, how many elements are there, and the step. */
+static void put_first_copy(tc_cuda_product *x, const tc_cuda_fill *f, const tc_cuda_span *own,
+                           const tc_cuda_span *across) {
+  const tc_expr *e = &x->k->expr[f->o->value.id];
+  const char *const near = x->text[own->axis];
+  tc_buf at = {0}, step = {0};
+  tc_print_line(&x->s, "const int near = %s * 8 %% width, far = %s * 8 / width;", thread_of(f), thread_of(f));
+  tc_print_line(&x->s, "const int some = %s + width <= %s ? 8 : (int)TC_MAX(TC_MIN((tc_int)8, %s - (%s + near)), (tc_int)0);", own->from, own->end, own->end, own->from);
+  tc_print_line(&x->s, "const tc_int %s = some ? %s + near : %s, %s = %s + far;", near, own->from,
+                own->from, x->text[across->axis], across->from);
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_address(&x->s, &e->address, &at);
+  tc_print_leave(&x->s, outer);
+  tc_print_dim(x->p, e->address.coef[across->axis], &step);
+  tc_print_line(&x->s, "const tc_%s *const from = b%u + (%s);", tc_print_storage(x->mm->operand), e->buffer,
+                at.text ? at.text : "0");
+  tc_print_line(&x->s, "const tc_int step = below * (%s);", step.text ? step.text : "0");
+  tc_print_line(&x->s, "int at[turns];");
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < turns; ++i) at[i] = tc_place<rows>(far + i * below, near);");
+  tc_buf_free(&at);
+  tc_buf_free(&step);
+}
+
+static void put_stepped_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const tc_cuda_span *const own = is_deep(f) ? &f->deep : &f->outer,
+                     *const across = is_deep(f) ? &f->outer : &f->deep;
+  if (!has_steps(x, f)) {
+    put_copies_by(x, f, "TC_ROLLED");
+    return;
+  }
+  put_sides(x, f);
+  tc_print_line(&x->s, "constexpr int below = TC_MAX(%s * 8 / width, 1); /* rows of the tile from a thread's copy to its next */", threads_of(f));
+  tc_print_line(&x->s, "constexpr int turns = TC_MAX(8 / below, 1); /* copies until places lie as at first, 8 rows or more below */");
+  tc_print_line(&x->s, "if (below * width == %s * 8 && (turns * below) %% 8 == 0 && %s + rows <= %s) {",
+                threads_of(f), across->from, across->end);
+  x->s.indent += 2;
+  put_first_copy(x, f, own, across);
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < rows / below; ++e)");
+  tc_print_line(&x->s, "  tc_copy_async(%c_tile + at[e %% turns] + e / turns * (turns * below * 64), from + e * step, some);",
+                f->name);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} else {");
+  x->s.indent += 2;
+  put_copies_by(x, f, "TC_ROLLED");
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
 }
 
 static uint32_t deep_axes(const tc_cuda_product *x, const tc_cuda_fill *f) {
@@ -206,7 +270,7 @@ static void put_values(tc_cuda_product *x, const tc_cuda_fill *f) {
   const char *type = tc_print_storage(x->mm->operand);
   tc_print_line(&x->s, "constexpr int TC_L = %c_lanes;", f->name);
   tc_print_line(&x->s, "TC_TYPES");
-  open_fill(x, f, "TC_L");
+  open_fill(x, f, "TC_UNROLL", "TC_L");
   tc_print_line(&x->s, "tc_vf32 part = tc_set_f32(0);");
   tc_print_line(&x->s, "if (live) {");
   x->s.indent += 2;
@@ -244,9 +308,9 @@ static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_buf at = {0};
   tc_print_address(&x->s, &x->k->expr[f->o->value.id].address, &at);
   put_sides(x, f);
-  if (neighbours) tc_print_line(&x->s, "constexpr int L = 8, all = %s * %s / (THREADS * L), each = all %% 4 == 0 ? 4 : all %% 3 == 0 ? 3 : all %% 2 == 0 ? 2 : 1;", f->deep.count, f->outer.count);
-  else tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (THREADS * L), each = all < 16 ? all : 16;", f->name,
-                f->deep.count, f->outer.count);
+  if (neighbours) tc_print_line(&x->s, "constexpr int L = 8, all = %s * %s / (%s * L), each = all %% 4 == 0 ? 4 : all %% 3 == 0 ? 3 : all %% 2 == 0 ? 2 : 1;", f->deep.count, f->outer.count, threads_of(f));
+  else tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (%s * L), each = all < 16 ? all : 16;", f->name,
+                f->deep.count, f->outer.count, threads_of(f));
   tc_print_line(&x->s, "TC_ROLLED for (int chunk = 0; chunk < all; chunk += each) {");
   tc_print_line(&x->s, "  tc_held%s<tc_%s, L> part[each];", neighbours ? "_anywhere" : "", type);
   x->s.indent += 2;
@@ -288,3 +352,5 @@ void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_fill(x, f
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   put_fill(x, f, put_begun_copies);
 }
+
+void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_stepped_copies(x, f); }

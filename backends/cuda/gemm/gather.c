@@ -85,7 +85,7 @@ void tc_cuda_chain_put_gather(const tc_cuda_product *x, const tc_cuda_bodies *b,
               "template <class tc_int>\nTC_FN void @NAME@_gather(\n    ");
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
-  tc_cuda_put_instance(x, b, "gather", (int)number, THREADS, 1, "tc_i64", out);
+  tc_cuda_put_instance(x, b, "gather", (int)number, THREADS, false, 1, "tc_i64", out);
 }
 
 void tc_cuda_chain_put_gather_launch(unsigned function, tc_buf *out) {

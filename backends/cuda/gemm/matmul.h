@@ -31,6 +31,8 @@ typedef struct tc_cuda_fill {
   char name; /* the tile is <name>_tile, and accesses are of <name>_lanes elements */
   tc_cuda_span outer, deep;
   const char *what; /* of pieces: for the text's reader */
+  /* C: which of how many threads that fill the tile; NULL: threadIdx.x of THREADS */
+  const char *thread, *threads;
 } tc_cuda_fill;
 
 /* fill.c: in front of the loop over the deep axis, what of each copy's address and guard does not
@@ -40,6 +42,9 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 /* Copies or values of the tile, on their way; and where that was begun. */
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
+/* Copies of an operand that is an array as it is, by threads that have few registers: where the axis across
+ * the operand's own does not end within the tile, each steps from copy to copy. */
+void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
 /* fill_rows.c: the tile as rows of the deep axis in shared memory, `stride` elements apart from `tile` on,
  * in the type that sums have; blocks have THREADS.  Of an array as it is they are copies in the
@@ -89,9 +94,10 @@ void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad)
 void tc_cuda_open_tiles_of_all(tc_cuda_product *x, const char *high, const char *broad);
 void tc_cuda_close_tiles(tc_cuda_product *x);
 /* A function: an instance of the template @NAME@_<of> with these arguments, `blocks` of a
- * multiprocessor. */
+ * multiprocessor, with producers behind its threads where there may be any. */
 void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
-                          int number, int threads, int blocks, const char *arguments, tc_buf *out);
+                          int number, int threads, bool producers, int blocks, const char *arguments,
+                          tc_buf *out);
 /* The numbers of the batch axes of `tile`, and of `rest`, which counts batches. */
 void tc_cuda_put_batches(tc_cuda_product *x);
 void tc_cuda_put_batch_numbers(tc_cuda_product *x);

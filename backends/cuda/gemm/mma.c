@@ -142,7 +142,8 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int 
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", t->m, t->n, t->threads, lanes[0], lanes[1],
           lanes[2], index);
-  tc_cuda_put_instance(x, b, "product", number, t->threads, t->blocks, arguments.text, out);
+  tc_cuda_put_instance(x, b, "product", number, t->threads, false, t->blocks, arguments.text,
+                       out);
   tc_buf_free(&arguments);
 }
 

@@ -24,7 +24,8 @@ enum { SQUARES = sizeof squares / sizeof *squares, GENERAL = 3 };
 static tc_cuda_fill fill_of(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   const tc_cuda_span m = {x->m, "m0", "m_end", "SIDE"}, n = {x->n, "n0", "n_end", "SIDE"},
                      k = {x->kk, "k0", "k_end", "DEEP"};
-  return (tc_cuda_fill){o, name, name == 'a' ? m : n, k, .what = name == 'a' ? "A" : "B"};
+  return (tc_cuda_fill){
+      .o = o, .name = name, .outer = name == 'a' ? m : n, .deep = k, .what = name == 'a' ? "A" : "B"};
 }
 
 /* The tile at k0 to registers; what lies outside of the operand is 0. */
@@ -183,7 +184,8 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int 
   tc_buf arguments = {0};
   tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", q->side, q->rows, q->cols, lanes[0], lanes[1],
           lanes[2], index);
-  tc_cuda_put_instance(x, b, "product", number, THREADS, lanes[0] > 1 ? 2 : 1, arguments.text, out);
+  tc_cuda_put_instance(x, b, "product", number, THREADS, false, lanes[0] > 1 ? 2 : 1,
+                       arguments.text, out);
   tc_buf_free(&arguments);
 }
 

@@ -78,9 +78,10 @@ void tc_cuda_close_tiles(tc_cuda_product *x) {
 }
 
 void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
-                          int number, int threads, int blocks, const char *arguments, tc_buf *out) {
-  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d, %d) @NAME@_%d(\n    ", threads,
-          blocks, number);
+                          int number, int threads, bool producers, int blocks, const char *arguments,
+                          tc_buf *out) {
+  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d%s, %d) @NAME@_%d(\n    ", threads,
+          producers ? " + TC_PRODUCERS" : "", blocks, number);
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
   tc_cuda_put_wait(x->k, x->p, b->all, false, out);

@@ -1,5 +1,8 @@
 /* Chains of products: 16 rows of a warp.  Lane l has of each 16 x 8 sums rows l / 4 and l / 4 + 8, columns 2 (l % 4)
  * and the next; of 16 x 16 of an operand the same, twice.  wgmma's sums are those, of four warps. */
+/* @ tc_chain_uniform */
+/* The same number in all lanes, which the compiler need not keep for each. */
+TC_FN int tc_chain_uniform(int x) { return __shfl_sync(0xffffffffu, x, 0, 32); }
 /* @ tc_chain_ready tc_chain_start tc_chain_start_none tc_chain_finish tc_chain_left */
 /* tc_chain_ready() and a barrier stand between the filling of tiles and products that read them.
  *
@@ -48,6 +51,10 @@ TC_FN void tc_chain_ready() { asm volatile("fence.proxy.async.shared::cta;" ::: 
 TC_FN tc_u64 tc_chain_describe(tc_u32 at, int panel) {
   return (tc_u64)((at & 0x3ffff) >> 4) | (tc_u64)(panel >> 4) << 16 | (tc_u64)(1024 >> 4) << 32 | (tc_u64)1 << 62;
 }
+/* `units` of 16 bytes behind; no carry leaves the low half. */
+TC_FN tc_u64 tc_chain_behind(tc_u64 place, int units) {
+  return (place & 0xffffffff00000000) | (tc_u32)((tc_u32)place + (tc_u32)units);
+}
 /* 16 of DEEP, from number i on, of the outer axis, from j on, as units of a description: panels are 64 wide. */
 template <int OUTER, int DEEP, bool by_deep> TC_FN int tc_chain_at(int i, int j) {
   return (by_deep ? i / 4 * (OUTER * 128) + j * 128 + i % 4 * 32 : j / 64 * (DEEP * 128) + i * 2048) / 16;
@@ -55,7 +62,11 @@ template <int OUTER, int DEEP, bool by_deep> TC_FN int tc_chain_at(int i, int j)
 template <int N> TC_FN void tc_chain_hold(tc_f32 (&sum)[N]) { /* the compiler is to leave the registers alone */
   TC_UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+f"(sum[i])::"memory");
 }
-TC_FN void tc_chain_start_none() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+TC_FN void tc_chain_begun() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+TC_FN void tc_chain_start_none() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  tc_chain_begun();
+}
 template <int LEFT, int N> TC_FN void tc_chain_finish(tc_f32 (&sum)[N]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
   tc_chain_hold(sum);
@@ -73,26 +84,28 @@ TC_FN void tc_chain_start(tc_f32 (&sum)[N / 2], const tc_u32 (&left)[DEEP / 16][
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   TC_UNROLL for (int i = 0; i < DEEP / 16; ++i)
     TC_UNROLL for (int j = 0; j < N; j += WIDE)
-      tc_chain_step<T, WIDE>::template begin<by_deep>(&sum[j / 2], left[i], right + tc_chain_at<COLUMNS, DEEP, by_deep>(i, j));
-  tc_chain_start_none();
+      tc_chain_step<T, WIDE>::template begin<by_deep>(&sum[j / 2], left[i],
+                                                              tc_chain_behind(right, tc_chain_at<COLUMNS, DEEP, by_deep>(i, j)));
+  tc_chain_begun();
 }
 template <class T, int M, int D, bool a_by_deep> struct tc_chain_left {
   tc_u64 left;
   TC_MEMBER tc_chain_left(const unsigned short *a)
       : left(tc_chain_describe(tc_shared_address(a), D * 128) +
-             tc_chain_at<M, D, a_by_deep>(0, (int)threadIdx.x / 128 * 64 % M)) {}
+             tc_chain_at<M, D, a_by_deep>(0, tc_chain_uniform((int)threadIdx.x / 128) * 64 % M)) {}
   template <bool add, int N, bool by_deep> TC_MEMBER void begin(tc_f32 (&sum)[N / 2], tc_u64 right, int i) const {
     constexpr int WIDE = N % 128 ? 64 : 128;
     TC_UNROLL for (int j = 0; j < N; j += WIDE)
       tc_chain_step<T, WIDE>::template begin<add, a_by_deep, by_deep>(
-          &sum[j / 2], left + tc_chain_at<M, D, a_by_deep>(i, 0), right + tc_chain_at<N, D, by_deep>(i, j));
+          &sum[j / 2], tc_chain_behind(left, tc_chain_at<M, D, a_by_deep>(i, 0)),
+          tc_chain_behind(right, tc_chain_at<N, D, by_deep>(i, j)));
   }
   template <int N, bool by_deep> TC_MEMBER void start(tc_f32 (&sum)[N / 2], const unsigned short *b) const {
     const tc_u64 right = tc_chain_describe(tc_shared_address(b), D * 128);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     begin<false, N, by_deep>(sum, right, 0);
     TC_UNROLL for (int i = 1; i < D / 16; ++i) begin<true, N, by_deep>(sum, right, i);
-    tc_chain_start_none();
+    tc_chain_begun();
   }
 };
 #else
@@ -126,6 +139,45 @@ template <class T, int M, int D, bool a_by_deep> struct tc_chain_left {
     tc_chain_start<T, D, N, by_deep, N>(sum, left, b);
   }
 };
+#endif
+/* @ TC_PRODUCERS tc_gate tc_gate_start tc_gate_end tc_gate_arrive tc_gate_wait tc_registers_fewer tc_registers_more */
+/* Warps of a block that have no part in products, but bring their tiles (CUTLASS: producers and consumers): so many threads,
+ * behind the others, where code may give a warp's registers to others; else none. */
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define TC_PRODUCERS 128
+/* From here on a thread of these four warps has N registers, a multiple of 8. */
+template <int N> TC_FN void tc_registers_fewer() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
+template <int N> TC_FN void tc_registers_more() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
+#else
+#ifndef TC_PRODUCERS
+#define TC_PRODUCERS 0
+#endif
+template <int N> TC_FN void tc_registers_fewer() {}
+template <int N> TC_FN void tc_registers_more() {}
+#endif
+/* A gate in shared memory (mbarrier): every `count` arrivals end a phase; phases are 0 and 1 in turn. */
+#ifndef TC_EMULATED
+typedef tc_u64 tc_gate;
+TC_FN void tc_gate_start(tc_gate *g, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_shared_address(g)), "r"(count) : "memory");
+}
+TC_FN void tc_gate_end(tc_gate *g) { asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(tc_shared_address(g)) : "memory"); }
+TC_FN void tc_gate_arrive(tc_gate *g) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(tc_shared_address(g)) : "memory");
+}
+/* Until that phase is over; of a gate that begins, phase 1 is. */
+TC_FN void tc_gate_wait(tc_gate *g, int phase) {
+  asm volatile("{\n"
+               "  .reg .pred over;\n"
+               "again_%=:\n"
+               "  mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
+               "  @!over bra again_%=;\n"
+               "}" ::"r"(tc_shared_address(g)), "r"(phase) : "memory");
+}
+#endif
+/* @ tc_meet_consumers */
+#ifndef TC_EMULATED
+template <int THREADS> TC_FN void tc_meet_consumers() { asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory"); }
 #endif
 /* @ tc_chain_begin_loads */
 /* Loads of these are begun here, not where they are used. */
