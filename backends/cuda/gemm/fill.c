@@ -109,8 +109,8 @@ static void put_first_copy(tc_cuda_product *x, const tc_cuda_fill *f, const tc_c
   tc_buf at = {0}, step = {0};
   tc_print_line(&x->s, "const int near = %s * 8 %% width, far = %s * 8 / width;", thread_of(f), thread_of(f));
   tc_print_line(&x->s, "const int some = %s + width <= %s ? 8 : (int)TC_MAX(TC_MIN((tc_int)8, %s - (%s + near)), (tc_int)0);", own->from, own->end, own->end, own->from);
-  tc_print_line(&x->s, "const tc_int %s = some ? %s + near : %s, %s = %s + far;", near, own->from,
-                own->from, x->text[across->axis], across->from);
+  tc_print_line(&x->s, "const tc_int %s = some ? %s + near : %s, %s = TC_MIN(%s + far, %s - 1);", near,
+                own->from, own->from, x->text[across->axis], across->from, across->end);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_address(&x->s, &e->address, &at);
   tc_print_leave(&x->s, outer);
@@ -124,6 +124,12 @@ static void put_first_copy(tc_cuda_product *x, const tc_cuda_fill *f, const tc_c
   tc_buf_free(&step);
 }
 
+static void put_steps(tc_cuda_product *x, const tc_cuda_fill *f, const char *copy) {
+  tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < rows / below; ++e)");
+  tc_print_line(&x->s, "    tc_copy_async(%c_tile + at[e %% turns] + e / turns * (turns * below * 64), %s);",
+                f->name, copy);
+}
+
 static void put_stepped_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_cuda_span *const own = is_deep(f) ? &f->deep : &f->outer,
                      *const across = is_deep(f) ? &f->outer : &f->deep;
@@ -134,13 +140,14 @@ static void put_stepped_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   put_sides(x, f);
   tc_print_line(&x->s, "constexpr int below = TC_MAX(%s * 8 / width, 1); /* rows of the tile from a thread's copy to its next */", threads_of(f));
   tc_print_line(&x->s, "constexpr int turns = TC_MAX(8 / below, 1); /* copies until places lie as at first, 8 rows or more below */");
-  tc_print_line(&x->s, "if (below * width == %s * 8 && (turns * below) %% 8 == 0 && %s + rows <= %s) {",
-                threads_of(f), across->from, across->end);
+  tc_print_line(&x->s, "if constexpr (below * width == %s * 8 && (turns * below) %% 8 == 0) {", threads_of(f));
   x->s.indent += 2;
   put_first_copy(x, f, own, across);
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < rows / below; ++e)");
-  tc_print_line(&x->s, "  tc_copy_async(%c_tile + at[e %% turns] + e / turns * (turns * below * 64), from + e * step, some);",
-                f->name);
+  tc_print_line(&x->s, "const tc_int left = %s - (%s + far);", across->end, across->from);
+  tc_print_line(&x->s, "if (left > rows - below)");
+  put_steps(x, f, "from + e * step, some");
+  tc_print_line(&x->s, "else");
+  put_steps(x, f, "from + (e * below < left ? e * step : 0), e * below < left ? some : 0");
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
   x->s.indent += 2;
@@ -240,10 +247,9 @@ static void put_begun_count(tc_cuda_product *x, const tc_cuda_fill *f) {
   put_count(x, f, at);
 }
 
-/* A thread's items are below each other. */
-static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
+/* A thread's items are below each other.  whole: no axis ends within the tile. */
+static void put_begun_tile(tc_cuda_product *x, const tc_cuda_fill *f, bool whole) {
   const uint32_t buffer = x->k->expr[f->o->value.id].buffer;
-  put_sides(x, f);
   tc_print_line(&x->s, "const int item = (int)threadIdx.x * 8, near = item %% width, first = item / width;");
   if (is_deep(f)) put_point(x, f);
   put_begun_count(x, f);
@@ -258,9 +264,30 @@ static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
     x->s.printed[i] = 1;
   }
   const char *live = put_guard(x, f);
-  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%c_at%u[e] + at%u), %s ? some : 0);", f->name, buffer,
-                f->name, buffer, buffer, live);
+  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%c_at%u[e] + at%u), %s%s);",
+                f->name, buffer, f->name, buffer, buffer, whole ? "8" : live, whole ? "" : " ? some : 0");
   tc_print_leave(&x->s, outer);
+  close_fill(x);
+}
+
+/* Copies of a constant length are faster. */
+static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
+  put_sides(x, f);
+  if (x->k->expr[f->o->value.id].guard.id) {
+    put_begun_tile(x, f, false);
+    return;
+  }
+  tc_buf columns = {0};
+  if (!is_deep(f)) tc_putf(&columns, " && %s + %s <= %s", f->outer.from, f->outer.count, f->outer.end);
+  tc_print_line(&x->s, "if (%s + %s <= %s%s) {", f->deep.from, f->deep.count, f->deep.end,
+                columns.text ? columns.text : "");
+  tc_buf_free(&columns);
+  x->s.indent += 2;
+  put_begun_tile(x, f, true);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "} else {");
+  x->s.indent += 2;
+  put_begun_tile(x, f, false);
   close_fill(x);
 }
 

@@ -42,8 +42,8 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 /* Copies or values of the tile, on their way; and where that was begun. */
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
-/* Copies of an operand that is an array as it is, by threads that have few registers: where the axis across
- * the operand's own does not end within the tile, each steps from copy to copy. */
+/* Copies of an operand that is an array as it is, by threads that have few registers: each steps from copy to
+ * copy, where steps are the same everywhere. */
 void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
 /* fill_rows.c: the tile as rows of the deep axis in shared memory, `stride` elements apart from `tile` on,
