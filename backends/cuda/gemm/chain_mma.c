@@ -31,7 +31,7 @@ static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .scores = "KEYS / 2",
                                             .key = "i / 4 * 8 + lane % 4 * 2 + i % 2",
                                             .row = "i / 2 % 2",
-                                            .sums = "PART / 2",
+                                            .sums = "SUMS",
                                             .column = "part0 + i / 4 * 8 + lane % 4 * 2 + i % 2",
                                             .row_of_sum = "i / 2 % 2",
                                             .threads = 4,
@@ -86,7 +86,7 @@ static void put_outer_starts(tc_cuda_product *x, const tc_cuda_operand *o, const
     const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
     const char *const width = tc_cuda_tile_width(y.b);
     const bool by_keys = o[y.b].along == x->kk;
-    tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, PART, %s, %s>(%s, %s, %c_place + %s * (KEYS * %s) + part0 * %s);",
+    tc_print_line(&x->s, "tc_chain_start<tc_%s, KEYS, SUMS * 2, %s, %s>(%s, %s, %c_place + %s * (KEYS * %s) + part0 * %s);",
                   tc_print_storage(x->mm->operand), truth(by_keys), width, y.sum, y.weights,
                   tc_cuda_chain_letter[y.b], at,
                   width, by_keys ? "PANEL" : "KEYS");
@@ -183,8 +183,20 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   tc_print_line(&x->s, "}");
 }
 
+/* How much of a tile's width there is, where that is known: products are of steps of 16. */
+static void put_live(tc_cuda_product *x, char width, int axis) {
+  const tc_dim extent = x->mm->axis[axis].extent;
+  if (tc_dim_is_const(extent))
+    tc_print_line(&x->s, "constexpr int %c_LIVE = %lld;", width, (long long)(tc_dim_value(extent) + 15) / 16 * 16);
+  else tc_print_line(&x->s, "constexpr int %c_LIVE = %c;", width, width);
+}
+
 static void put_sizes(tc_cuda_product *x) {
   tc_print_line(&x->s, "constexpr int M = THREADS / 2 * PART / N, PANEL = %d;", TC_CUDA_PANEL);
+  put_live(x, 'D', tc_mm_deep(x->mm, 0));
+  if (tc_cuda_chain_has_second(x)) put_live(x, 'E', tc_mm_deep(x->mm, 1));
+  put_live(x, 'N', x->n);
+  tc_print_line(&x->s, "constexpr int SUMS = (PART == N ? N_LIVE : PART) / 2; /* of a thread */");
   tc_cuda_chain_put_ends(x);
   tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32 %% (M / 16);");
   tc_print_line(&x->s, "const int part0 = PART == N ? 0 : tc_chain_uniform((int)threadIdx.x / (M * 2)) * PART;");
@@ -234,10 +246,10 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_cuda_put_producers(x, o);
   put_first_fills(x, o);
   put_arrival(x);
-  tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, %s> left(place);",
+  tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, D, D_LIVE, %s> left(place);",
                 tc_print_storage(x->mm->operand), truth(o[TC_CUDA_INNER_A].along == x->kk + 1));
   if (tc_cuda_chain_has_second(x))
-    tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, %s> second(p_place);",
+    tc_print_line(&x->s, "const tc_chain_left<tc_%s, M, E, E_LIVE, %s> second(p_place);",
                   tc_print_storage(x->mm->operand), truth(o[TC_CUDA_SECOND_A].along == x->kk + 2));
   tc_cuda_chain_put_start(x, &layout);
   put_keys_loop(x, o, &keys);
