@@ -151,10 +151,22 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
     return place;
   }
   if (is_lambda(frames.back().function) && variable->hasLocalStorage()) {
-    fail(e->getExprLoc(), "a lambda names '" + variable->getNameAsString() + "' without capturing it");
+    fail(e->getExprLoc(),
+         "a lambda names '" + variable->getNameAsString() + "' without capturing it");
     return std::nullopt;
   }
   return locate_entry(variable, e->getExprLoc());
+}
+
+static bool is_friend(const FunctionDecl *function, const CXXRecordDecl *of) {
+  return of && llvm::any_of(of->friends(), [&](const FriendDecl *each) {
+           if (const NamedDecl *named = each->getFriendDecl())
+             return named->getCanonicalDecl() == function->getCanonicalDecl();
+           const auto *record = each->getFriendType()->getType()->getAsCXXRecordDecl();
+           const DeclContext *context = record ? function->getDeclContext() : nullptr;
+           while (context && !context->Equals(record)) context = context->getParent();
+           return context != nullptr;
+         });
 }
 
 // Whether the function may name the member, as the texts of its calls do: C++'s classes have
@@ -163,7 +175,8 @@ static bool may_name(const FunctionDecl *function, const FieldDecl *field) {
   if (field->getAccess() == AS_public || field->getAccess() == AS_none) return true;
   const DeclContext *context = function->getDeclContext();
   while (context && !context->Equals(field->getParent())) context = context->getParent();
-  return context || (field->getAccess() == AS_protected && isa<CXXMethodDecl>(function));
+  return context || (field->getAccess() == AS_protected && isa<CXXMethodDecl>(function)) ||
+         is_friend(function, dyn_cast<CXXRecordDecl>(field->getParent()));
 }
 
 std::optional<Place> Evaluator::locate_member(const MemberExpr *e) {
@@ -236,8 +249,8 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   }
   if (const auto *choice = dyn_cast<ConditionalOperator>(e); choice && e->isGLValue()) { // C++
     const Value condition = evaluate(pointer_asked(choice->getCond()));
-    const auto known = failed ? std::nullopt
-                              : side_of(condition, choice->getTrueExpr(), choice->getFalseExpr());
+    const auto known =
+        failed ? std::nullopt : side_of(condition, choice->getTrueExpr(), choice->getFalseExpr());
     if (known) return locate(*known ? choice->getTrueExpr() : choice->getFalseExpr());
   }
   if (const auto *call = dyn_cast<CallExpr>(e); call && e->isGLValue()) { // C++: a reference
@@ -271,8 +284,9 @@ static const Expr *constant_global(const Expr *e) {
   const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
   const auto *variable = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
   const bool constant = ref && ref->isNonOdrUse() == NOUR_Constant; // that no lambda captures
-  if (!variable || !(variable->hasGlobalStorage() || constant) || !variable->getType().isConstQualified() ||
-      variable->getType().isVolatileQualified() || !variable->getType()->isArithmeticType())
+  if (!variable || !(variable->hasGlobalStorage() || constant) ||
+      !variable->getType().isConstQualified() || variable->getType().isVolatileQualified() ||
+      !variable->getType()->isArithmeticType())
     return nullptr;
   const VarDecl *definition = nullptr;
   return variable->getAnyInitializer(definition);
@@ -565,9 +579,8 @@ std::optional<Value> Evaluator::decide_logical(const BinaryOperator *e, const Va
   if (!left) return std::nullopt;
   Value right = evaluate(e->getRHS());
   if (right.kind == Value::Scalars)
-    return Value::of(
-        convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()),
-                e->getType()));
+    return Value::of(convert(
+        unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()), e->getType()));
   if (auto known = pointer_truth(right))
     return Value::of(integer_constant(llvm::APSInt::get(*known), e->getType()));
   return std::nullopt;
