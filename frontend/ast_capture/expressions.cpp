@@ -188,8 +188,11 @@ std::optional<Place> Evaluator::locate_member(const MemberExpr *e) {
   } else {
     base = locate(e->getBase());
   }
-  if (failed || !base || !field || (!base->at_entry && field->getParent()->isUnion())) {
-    fail(e->getExprLoc(), "a member of an object that is not followed");
+  const bool own_union = base && field && !base->at_entry && field->getParent()->isUnion();
+  if (failed || !base || !field || own_union) {
+    fail(e->getExprLoc(), own_union ? "a member of a union in a variable of the function is not "
+                                      "followed; pass a pointer to the union"
+                                    : "a member of an object that is not followed");
     return std::nullopt;
   }
   if (base->at_entry && !may_name(function, field)) {
@@ -504,6 +507,11 @@ Value Evaluator::evaluate_increment(const UnaryOperator *e) {
   return e->isPrefix() ? changed : old;
 }
 
+// A tensor that nothing tells the rank of; with a TC_SHAPE it is taken to be there, and a guard asks.
+static bool lacks_shape(const Value &v) {
+  return v.kind == Value::Foreign && is_tensor_pointer(v.place.type);
+}
+
 Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   SourceLocation loc = e->getExprLoc();
   if (e->getOpcode() == UO_Extension) return evaluate(e->getSubExpr());
@@ -524,7 +532,8 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   if (v.kind == Value::Scalars && (e->getOpcode() == UO_Plus || e->getOpcode() == UO_Minus ||
                                    e->getOpcode() == UO_Not || e->getOpcode() == UO_LNot))
     return Value::of(unary(e->getOpcode(), v.scalar, e->getType()));
-  fail(loc, "this operator is not captured for this operand");
+  if (lacks_shape(v)) as_tensor(v, e->getSubExpr()); // says so
+  else fail(loc, "this operator is not captured for this operand");
   return {};
 }
 
@@ -549,7 +558,9 @@ Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const
   if (e->isEqualityOp() && (a.kind == Value::Null || b.kind == Value::Null)) {
     if (auto known = pointer_truth(a.kind == Value::Null ? b : a))
       return number(*known == (e->getOpcode() == BO_NE));
-    fail(e->getExprLoc(), "whether this pointer is NULL is not known at build time");
+    const bool first = a.kind != Value::Null;
+    if (lacks_shape(first ? a : b)) as_tensor(first ? a : b, first ? e->getLHS() : e->getRHS());
+    else fail(e->getExprLoc(), "whether this pointer is NULL is not known at build time");
     return {};
   }
   if (a.kind == Value::Pointer && b.kind == Value::Pointer)
