@@ -146,7 +146,8 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
                                                                     : "variable";
     fail(llvm::isa_and_nonnull<ParmVarDecl>(declared) ? declared->getLocation() : e->getExprLoc(),
          what + (" '" + v.place.lvalue()) + "' has no TC_SHAPE, so its rank is not known; write " +
-             "it behind the " + what + ", such as TC_SHAPE(\"f32[N,M]\")");
+             "it behind the " + what + ", such as TC_SHAPE(\"f32[N,M]\")" +
+             (v.place.indexed ? ", or where elements differ, behind a variable for each" : ""));
     return std::nullopt;
   }
   if (v.kind != Value::Tensors) {
