@@ -1,9 +1,9 @@
 // splits.cpp - C++: declarations that a call of kernels leads past.
 //
 // C++ lets no jump pass an initialisation, unless it is that of a static constant.  So `T x = v;` is
-// made `T x; x = v;`, `T *x = v, y = w;` is made `T *x; x = v; T y; y = w;`, and constants are static.
-// const, auto and commas become comments, the first two where nobody asks for what they make of the
-// variable.  Text is inserted only: all else stays where it was.
+// made `T x; x = v;`, and `T *x = v, y = w;` is made `T *x; x = v; T y; y = w;`; constants are
+// static.  const, auto and commas become comments, the first two where nobody asks for what they
+// make of the variable.  Text is inserted only: all else stays where it was.
 #include "frontend/ast_capture/segmenter.h"
 
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -267,7 +267,7 @@ bool Segmenter::split(const Stmt *s, Segment &segment, Obstacle &why) {
   const auto *variable = llvm::cast<VarDecl>(*first);
   why = {variable->getLocation(),
          "kernels cannot be put in front of the initialisation of '" + variable->getNameAsString() +
-             "' in C++; write its type, without const, in a declaration of its own",
+             "' in C++; write it as T name = value, without const, in a declaration of its own",
          false,
          false,
          {},

@@ -76,7 +76,7 @@ TC_COMPILE tc_tensor *list(X) {
   std::printf("between\n");
   return tc_add(both[0], both[1]);
 }
-// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:14: remark: graph break in 'list': kernels cannot be put in front of the initialisation of 'h' in C++; write its type, without const, in a declaration of its own
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:14: remark: graph break in 'list': kernels cannot be put in front of the initialisation of 'h' in C++; write it as T name = value, without const, in a declaration of its own
 
 TC_COMPILE void result(tc_tensor *to TC_SHAPE("f32[N]"), X) {
   tc_tensor *h = tc_exp(x);
