@@ -46,7 +46,7 @@ private:
 // ---- what a function says -----------------------------------------------------------------------
 
 // The nodes of a body in order, without what was inserted.  A label counts as a statement in front
-// of the one that it leads to, and so does a declaration with its initial values.
+// of the one that it leads to, and so does a declaration with its initial value.
 class Outline {
 public:
   struct Entry {
@@ -65,6 +65,7 @@ public:
 private:
   bool inserted(const Stmt *s, const Spot &begin) const;
   void walk(const Stmt *s);
+  void declare(Decl *d);
   static llvm::hash_code details(const Stmt *s);
   const Places &places;
 };
@@ -82,13 +83,7 @@ llvm::hash_code Outline::details(const Stmt *s) {
   if (const auto *e = dyn_cast<CastExpr>(s)) return hash_value(e->getCastKind());
   if (const auto *label = dyn_cast<LabelStmt>(s)) return hash_value(StringRef(label->getName()));
   if (const auto *jump = dyn_cast<GotoStmt>(s)) return hash_value(jump->getLabel()->getName());
-  llvm::hash_code hash(0);
-  if (const auto *declaration = dyn_cast<DeclStmt>(s))
-    for (const Decl *d : declaration->decls())
-      if (const auto *named = dyn_cast<ValueDecl>(d))
-        hash = llvm::hash_combine(hash, named->getDeclName().getAsString(),
-                                  named->getType().getUnqualifiedType().getAsString());
-  return hash;
+  return llvm::hash_code(0);
 }
 
 // The token that only it has, where an operand or a type stands in front: that may begin with what
@@ -99,8 +94,6 @@ static SourceLocation token_of(const Stmt *s) {
   if (const auto *op = dyn_cast<UnaryOperator>(s)) return op->getOperatorLoc();
   if (const auto *member = dyn_cast<MemberExpr>(s)) return member->getMemberLoc();
   if (const auto *element = dyn_cast<ArraySubscriptExpr>(s)) return element->getRBracketLoc();
-  if (const auto *declaration = dyn_cast<DeclStmt>(s))
-    return (*declaration->decl_begin())->getLocation();
   return {};
 }
 
@@ -114,7 +107,23 @@ bool Outline::inserted(const Stmt *s, const Spot &begin) const {
   return llvm::isa<CompoundStmt>(s) || places.spot(s->getEndLoc()).inserted;
 }
 
+// What a statement declares, each for itself, as it may have become one of several statements.
+void Outline::declare(Decl *d) {
+  const Spot spot = places.spot(d->getLocation());
+  llvm::hash_code what(0);
+  if (const auto *named = dyn_cast<ValueDecl>(d))
+    what =
+        llvm::hash_combine(named->getDeclName().getAsString(),
+                           named->getType().getCanonicalType().getUnqualifiedType().getAsString());
+  if (!spot.inserted) entries.push_back({spot, what});
+  for (StmtIterator child(&d, &d + 1), end(&d + 1, &d + 1); child != end; ++child) walk(*child);
+}
+
 void Outline::walk(const Stmt *s) {
+  if (const auto *declaration = llvm::dyn_cast_or_null<DeclStmt>(s)) {
+    for (Decl *each : declaration->decls()) declare(each);
+    return;
+  }
   if (const auto *full = llvm::dyn_cast_or_null<FullExpr>(s)) return walk(full->getSubExpr());
   if (const auto *cast = llvm::dyn_cast_or_null<ImplicitCastExpr>(s)) // of what is written
     return walk(cast->getSubExpr());
@@ -132,11 +141,9 @@ void Outline::walk(const Stmt *s) {
   const Stmt *behind = nullptr;
   if (const auto *label = dyn_cast<LabelStmt>(s)) behind = label->getSubStmt();
   if (const auto *label = dyn_cast<SwitchCase>(s)) behind = label->getSubStmt();
-  bool declaration = llvm::isa<DeclStmt>(s);
-  if (declaration) entries.push_back({spot, llvm::hash_code(1)});
   for (const Stmt *child : s->children())
     if (!behind || child != behind) walk(child);
-  if (!declaration) entries.push_back({spot, llvm::hash_code(1)});
+  entries.push_back({spot, llvm::hash_code(1)});
   if (behind) walk(behind);
 }
 

@@ -229,8 +229,8 @@ static void put_overlap_guards(const tc_entry *e, uint32_t i) {
   for (uint32_t j = 0; j < tc_graph_input_count(e->p->graph); ++j)
     if (j != i)
       tc_putf(e->out,
-              "  if (tc_overlap(x%u, x%u)) return tcrt_miss(f, TC_MISS_ALIAS, %u, -1, %u, 0);\n", i,
-              j, i, j);
+              "  if (tc_overlap(x%u, %d, x%u, %d)) return tcrt_miss(f, TC_MISS_ALIAS, %u, -1, %u, 0);\n",
+              i, element_bytes(e, i), j, element_bytes(e, j), i, j);
 }
 
 static void put_each_write_guard(const tc_entry *e, bool overlap) {

@@ -11,7 +11,7 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::StringRef;
 
-static const int max_ops = 10000;    // of a segment: the time to compile it stays bearable
+static const int max_ops = 10000; // of a segment: the time to compile it stays bearable
 
 // ---- the table ----------------------------------------------------------------------------------
 
@@ -136,6 +136,9 @@ std::optional<Scalar> Evaluator::number_argument(const Expr *e) {
 
 std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
   if (failed) return std::nullopt;
+  if (v.kind == Value::Foreign && is_tensor_pointer(v.place.type) &&
+      entry_storages.count(v.place.lvalue()))
+    v = import_tensor(storages[entry_storages[v.place.lvalue()]].source); // it is known by now
   if (v.kind == Value::Foreign && is_tensor_pointer(v.place.type)) {
     const auto *declared = v.place.declared;
     const char *what = llvm::isa_and_nonnull<ParmVarDecl>(declared) ? "parameter"
@@ -143,7 +146,8 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
                                                                     : "variable";
     fail(llvm::isa_and_nonnull<ParmVarDecl>(declared) ? declared->getLocation() : e->getExprLoc(),
          what + (" '" + v.place.lvalue()) + "' has no TC_SHAPE, so its rank is not known; write " +
-             "it behind the " + what + ", such as TC_SHAPE(\"f32[N,M]\")");
+             "it behind the " + what + ", such as TC_SHAPE(\"f32[N,M]\")" +
+             (v.place.indexed ? ", or where elements differ, behind a variable for each" : ""));
     return std::nullopt;
   }
   if (v.kind != Value::Tensors) {
@@ -194,12 +198,12 @@ struct Number {
 struct ApiCall {
   const CallExpr *call = nullptr;
   llvm::SmallVector<AttributeSlot, 4> slots;
-  unsigned next = 0;            // argument
-  size_t slot = 0;              // next attribute
-  std::vector<tc_ref> in;       // {0}: NULL, or the place of one of `numbers`
+  unsigned next = 0;      // argument
+  size_t slot = 0;        // next attribute
+  std::vector<tc_ref> in; // {0}: NULL, or the place of one of `numbers`
   std::vector<tc_dim> attrs;
-  std::string string;           // the attribute that is one
-  std::optional<Tensor> first;  // operand that is a tensor
+  std::string string;          // the attribute that is one
+  std::optional<Tensor> first; // operand that is a tensor
   std::vector<Number> numbers;
   std::vector<std::pair<Value, const Expr *>> further; // addresses of results beside the first
 };
@@ -613,8 +617,8 @@ std::vector<Value> Evaluator::values_of(const FunctionDecl *callee,
 
 // The body of a function, for these arguments; those of C++'s references are pointers to what they
 // name.
-Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee,
-                           std::vector<Value> arguments, const Value &self) {
+Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee, std::vector<Value> arguments,
+                           const Value &self) {
   enter(callee, std::move(arguments), self);
   if (is_lambda(callee)) bind_captures(callee);
   execute(callee->getBody());
@@ -685,7 +689,8 @@ Value Evaluator::evaluate_call(const CallExpr *e) {
     if (failed) return {};
   }
   if (is_lambda(callee)) return call_lambda(e, llvm::cast<CXXMethodDecl>(callee));
-  if (const auto *made = llvm::dyn_cast_or_null<CXXConversionDecl>(callee)) return call_member(e, made);
+  if (const auto *made = llvm::dyn_cast_or_null<CXXConversionDecl>(callee))
+    return call_member(e, made);
   if (const auto *named = llvm::dyn_cast<CXXOperatorCallExpr>(e); named && callee)
     return call_operator(named, callee);
   if (!callee || !callee->getDeclName().isIdentifier()) {

@@ -168,9 +168,8 @@ static bool fails(const Stmt *s) {
   return callee && callee->getIdentifier() && callee->getName() == "tc_fail_as";
 }
 
-// A message with the integers that are known in the places of its conversions; "..." stands for
-// others.
-static std::string formatted(StringRef format, llvm::ArrayRef<Value> numbers) {
+// A message with what stands in the places of its conversions.
+static std::string formatted(StringRef format, llvm::ArrayRef<std::string> values) {
   std::string text;
   for (size_t at; (at = format.find('%')) != StringRef::npos;) {
     text += format.take_front(at);
@@ -183,10 +182,8 @@ static std::string formatted(StringRef format, llvm::ArrayRef<Value> numbers) {
         format
             .drop_while([](char c) { return !llvm::isAlpha(c) || StringRef("lhzjtL").contains(c); })
             .drop_front();
-    const bool known = !numbers.empty() && numbers[0].kind == Value::Scalars &&
-                       numbers[0].scalar.constant && numbers[0].scalar.type->isIntegerType();
-    text += known ? llvm::toString(numbers[0].scalar.integer, 10) : "...";
-    if (!numbers.empty()) numbers = numbers.drop_front();
+    text += values.empty() ? "..." : values[0];
+    if (!values.empty()) values = values.drop_front();
   }
   return text + format.str();
 }
@@ -195,12 +192,18 @@ static std::string formatted(StringRef format, llvm::ArrayRef<Value> numbers) {
 Value Evaluator::do_tc_fail_as(const CallExpr *e) {
   if (guessing) return Value::of(Value::Null);
   const Value format = evaluate(argument(e, 1));
-  std::vector<Value> numbers;
-  for (unsigned i = 2; i < e->getNumArgs() && !failed; i++)
-    numbers.push_back(evaluate(argument(e, i)));
-  failed = false; // what cannot be followed is not told
+  std::vector<std::string> values; // integers and strings that are known
+  for (unsigned i = 2; i < e->getNumArgs(); i++) {
+    const Value v = evaluate(argument(e, i));
+    const bool number = v.kind == Value::Scalars && v.scalar.constant;
+    if (failed) values.push_back("...");
+    else if (number && v.scalar.type->isIntegerType())
+      values.push_back(llvm::toString(v.scalar.integer, 10));
+    else values.push_back(known_string(v, e->getExprLoc()).value_or("..."));
+    failed = false; // what cannot be followed is not told
+  }
   const bool known = format.kind == Value::String;
-  fail(e->getExprLoc(), "this is an error: " + formatted(known ? format.string : "%s", numbers));
+  fail(e->getExprLoc(), "this is an error: " + formatted(known ? format.string : "%s", values));
   return {};
 }
 

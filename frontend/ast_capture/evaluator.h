@@ -106,6 +106,8 @@ public:
   bool finish(Flow flow, const clang::Stmt *first, const clang::Stmt *last, Segment &result);
   // What is known behind them.
   Facts harvest();
+  // Inputs whose text has another size by now, of several that are equal: they are not read.
+  std::set<std::string> outdated_inputs() const;
 
   // Sides to take; of other branches that where the condition holds.  nullptr: none is taken.
   const std::vector<Choice> *choices = nullptr;
@@ -278,6 +280,7 @@ private:
   // numeric_calls.cpp
   std::optional<std::string> string_text(const Value &v, clang::SourceLocation loc);
   std::optional<Value> call_on_strings(const clang::CallExpr *e, llvm::StringRef name);
+  std::optional<Value> call_class(const clang::CallExpr *e, llvm::StringRef name);
   std::optional<Value> call_numeric(const clang::CallExpr *e, const clang::FunctionDecl *callee);
   std::optional<Value> call_extremum(const clang::CallExpr *e);
   std::optional<Scalar> fold_call(const clang::CallExpr *e, llvm::StringRef name,
@@ -391,6 +394,7 @@ private:
   bool is_behind_store(const Storage &storage, clang::SourceLocation loc);
   bool is_behind_write(const Place &place, clang::SourceLocation loc);
   Value do_tc_from(const clang::CallExpr *e);
+  Value do_tc_optim_expect(const clang::CallExpr *e);
   std::string data_text(const clang::Expr *e, bool shared);
   std::string sizes_text(const tc_type &type);
   Value do_tc_is_compiling(const clang::CallExpr *e);

@@ -151,10 +151,22 @@ std::optional<Place> Evaluator::locate_variable(const DeclRefExpr *e) {
     return place;
   }
   if (is_lambda(frames.back().function) && variable->hasLocalStorage()) {
-    fail(e->getExprLoc(), "a lambda names '" + variable->getNameAsString() + "' without capturing it");
+    fail(e->getExprLoc(),
+         "a lambda names '" + variable->getNameAsString() + "' without capturing it");
     return std::nullopt;
   }
   return locate_entry(variable, e->getExprLoc());
+}
+
+static bool is_friend(const FunctionDecl *function, const CXXRecordDecl *of) {
+  return of && llvm::any_of(of->friends(), [&](const FriendDecl *each) {
+           if (const NamedDecl *named = each->getFriendDecl())
+             return named->getCanonicalDecl() == function->getCanonicalDecl();
+           const auto *record = each->getFriendType()->getType()->getAsCXXRecordDecl();
+           const DeclContext *context = record ? function->getDeclContext() : nullptr;
+           while (context && !context->Equals(record)) context = context->getParent();
+           return context != nullptr;
+         });
 }
 
 // Whether the function may name the member, as the texts of its calls do: C++'s classes have
@@ -163,7 +175,8 @@ static bool may_name(const FunctionDecl *function, const FieldDecl *field) {
   if (field->getAccess() == AS_public || field->getAccess() == AS_none) return true;
   const DeclContext *context = function->getDeclContext();
   while (context && !context->Equals(field->getParent())) context = context->getParent();
-  return context || (field->getAccess() == AS_protected && isa<CXXMethodDecl>(function));
+  return context || (field->getAccess() == AS_protected && isa<CXXMethodDecl>(function)) ||
+         is_friend(function, dyn_cast<CXXRecordDecl>(field->getParent()));
 }
 
 std::optional<Place> Evaluator::locate_member(const MemberExpr *e) {
@@ -175,8 +188,11 @@ std::optional<Place> Evaluator::locate_member(const MemberExpr *e) {
   } else {
     base = locate(e->getBase());
   }
-  if (failed || !base || !field || (!base->at_entry && field->getParent()->isUnion())) {
-    fail(e->getExprLoc(), "a member of an object that is not followed");
+  const bool own_union = base && field && !base->at_entry && field->getParent()->isUnion();
+  if (failed || !base || !field || own_union) {
+    fail(e->getExprLoc(), own_union ? "a member of a union in a variable of the function is not "
+                                      "followed; pass a pointer to the union"
+                                    : "a member of an object that is not followed");
     return std::nullopt;
   }
   if (base->at_entry && !may_name(function, field)) {
@@ -236,8 +252,8 @@ std::optional<Place> Evaluator::locate(const Expr *e) {
   }
   if (const auto *choice = dyn_cast<ConditionalOperator>(e); choice && e->isGLValue()) { // C++
     const Value condition = evaluate(pointer_asked(choice->getCond()));
-    const auto known = failed ? std::nullopt
-                              : side_of(condition, choice->getTrueExpr(), choice->getFalseExpr());
+    const auto known =
+        failed ? std::nullopt : side_of(condition, choice->getTrueExpr(), choice->getFalseExpr());
     if (known) return locate(*known ? choice->getTrueExpr() : choice->getFalseExpr());
   }
   if (const auto *call = dyn_cast<CallExpr>(e); call && e->isGLValue()) { // C++: a reference
@@ -271,8 +287,9 @@ static const Expr *constant_global(const Expr *e) {
   const auto *ref = dyn_cast<DeclRefExpr>(e->IgnoreParens());
   const auto *variable = ref ? dyn_cast<VarDecl>(ref->getDecl()) : nullptr;
   const bool constant = ref && ref->isNonOdrUse() == NOUR_Constant; // that no lambda captures
-  if (!variable || !(variable->hasGlobalStorage() || constant) || !variable->getType().isConstQualified() ||
-      variable->getType().isVolatileQualified() || !variable->getType()->isArithmeticType())
+  if (!variable || !(variable->hasGlobalStorage() || constant) ||
+      !variable->getType().isConstQualified() || variable->getType().isVolatileQualified() ||
+      !variable->getType()->isArithmeticType())
     return nullptr;
   const VarDecl *definition = nullptr;
   return variable->getAnyInitializer(definition);
@@ -490,6 +507,11 @@ Value Evaluator::evaluate_increment(const UnaryOperator *e) {
   return e->isPrefix() ? changed : old;
 }
 
+// A tensor that nothing tells the rank of; with a TC_SHAPE it is taken to be there, and a guard asks.
+static bool lacks_shape(const Value &v) {
+  return v.kind == Value::Foreign && is_tensor_pointer(v.place.type);
+}
+
 Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   SourceLocation loc = e->getExprLoc();
   if (e->getOpcode() == UO_Extension) return evaluate(e->getSubExpr());
@@ -510,7 +532,8 @@ Value Evaluator::evaluate_unary(const UnaryOperator *e) {
   if (v.kind == Value::Scalars && (e->getOpcode() == UO_Plus || e->getOpcode() == UO_Minus ||
                                    e->getOpcode() == UO_Not || e->getOpcode() == UO_LNot))
     return Value::of(unary(e->getOpcode(), v.scalar, e->getType()));
-  fail(loc, "this operator is not captured for this operand");
+  if (lacks_shape(v)) as_tensor(v, e->getSubExpr()); // says so
+  else fail(loc, "this operator is not captured for this operand");
   return {};
 }
 
@@ -535,7 +558,9 @@ Value Evaluator::compare_pointers(const BinaryOperator *e, const Value &a, const
   if (e->isEqualityOp() && (a.kind == Value::Null || b.kind == Value::Null)) {
     if (auto known = pointer_truth(a.kind == Value::Null ? b : a))
       return number(*known == (e->getOpcode() == BO_NE));
-    fail(e->getExprLoc(), "whether this pointer is NULL is not known at build time");
+    const bool first = a.kind != Value::Null;
+    if (lacks_shape(first ? a : b)) as_tensor(first ? a : b, first ? e->getLHS() : e->getRHS());
+    else fail(e->getExprLoc(), "whether this pointer is NULL is not known at build time");
     return {};
   }
   if (a.kind == Value::Pointer && b.kind == Value::Pointer)
@@ -565,9 +590,8 @@ std::optional<Value> Evaluator::decide_logical(const BinaryOperator *e, const Va
   if (!left) return std::nullopt;
   Value right = evaluate(e->getRHS());
   if (right.kind == Value::Scalars)
-    return Value::of(
-        convert(unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()),
-                e->getType()));
+    return Value::of(convert(
+        unary(UO_LNot, unary(UO_LNot, right.scalar, e->getType()), e->getType()), e->getType()));
   if (auto known = pointer_truth(right))
     return Value::of(integer_constant(llvm::APSInt::get(*known), e->getType()));
   return std::nullopt;

@@ -159,10 +159,12 @@ Value Evaluator::do_tc_dtype_size(const CallExpr *e) {
 // C text of a pointer to data, for use when the statements begin: an array from its start on, and a
 // local one as it is then, unless its memory is to be `shared`.
 std::string Evaluator::data_text(const Expr *e, bool shared) {
-  const char *no_data = shared ? "the memory of this tensor is not followed; pass a pointer that the function is given, or an "
-                                 "array from its start on that it does not write itself"
-                               : "the data of a tensor are not followed; pass an array from its start on "
-                                 "(in C++, a static const one)";
+  const char *no_data =
+      shared ? "the memory of this tensor is not followed; pass a pointer that the function is "
+               "given, or an "
+               "array from its start on that it does not write itself"
+             : "the data of a tensor are not followed; pass an array from its start on "
+               "(in C++, a static const one)";
   const SourceLocation loc = e->getExprLoc();
   Value data = evaluate(e);
   if (failed) return "";
@@ -185,7 +187,9 @@ std::string Evaluator::data_text(const Expr *e, bool shared) {
     if (v->kind == Value::AtEntry || table) return v->place.lvalue();
   }
   if (shared || context.getLangOpts().CPlusPlus) { // where it would not live until the call
-    fail(loc, no_data);
+    fail(loc, table ? "this table is declared behind the place where kernels are called; declare "
+                      "it outside of the function"
+                    : no_data);
     return "";
   }
   Place none;
@@ -227,6 +231,22 @@ Value Evaluator::import_made(Place place, const tc_type &type, SourceLocation lo
     if (tc_dim_bad(tc_dim_unify(dims, tc_graph_type(graph, x)->dim[i], type.dim[i])))
       fail(loc, "internal: the size of memory is not a size");
   return v;
+}
+
+// tc_optim_expect(state, p): a state of an optimiser that no TC_SHAPE tells the type of.
+Value Evaluator::do_tc_optim_expect(const CallExpr *e) {
+  const Value state = evaluate(argument(e, 0));
+  if (failed || state.kind != Value::Foreign || !is_tensor_pointer(state.place.type))
+    return Value::of(Value::Void);
+  const auto p = tensor_argument(argument(e, 1));
+  const tc_ref of = p ? contents(*p, e->getExprLoc()) : tc_ref{0};
+  if (failed) return {};
+  tc_type type = *tc_graph_type(graph, of);
+  if (tc_dtype_is_float(static_cast<tc_dtype>(type.dtype)) &&
+      tc_dtype_bytes(static_cast<tc_dtype>(type.dtype)) == 2)
+    type.dtype = TC_F32;
+  import_made(state.place, type, e->getExprLoc());
+  return Value::of(Value::Void);
 }
 
 Value Evaluator::do_tc_wrap_layout(const CallExpr *e) {
@@ -330,6 +350,13 @@ Value Evaluator::wrapped(const CallExpr *e, bool readonly) {
   place.at_entry = place.layout = place.deref = true;
   place.type = e->getType();
   return import_made(place, *type, loc);
+}
+
+std::set<std::string> Evaluator::outdated_inputs() const {
+  std::set<std::string> list;
+  for (const Place &each : discovered.inputs)
+    if (each.layout && !entry_storages.count(each.lvalue())) list.insert(each.lvalue());
+  return list;
 }
 
 Value Evaluator::do_tc_wrap(const CallExpr *e) { return wrapped(e, false); }

@@ -30,6 +30,12 @@ static const char *const of_integers[] = {"abs",   "labs",    "llabs",    "clz",
                                           "ctz",   "ffs",     "popcount", "parity",
                                           "clrsb", "bswap16", "bswap32",  "bswap64"};
 
+// Classes of floating numbers, which are asked for by macros of <math.h>; the op of those whose
+// result is 0 or 1.
+static const Floating classes[] = {{"isnan", OP_ISNAN},       {"isinf", OP_ISINF},
+                                   {"isfinite", OP_ISFINITE}, {"isinf_sign", OP_NONE},
+                                   {"isnormal", OP_NONE},     {"signbit", OP_NONE}};
+
 // Those that are exact, or are where the result is an integer, as counts of rounds are made with.
 static const struct {
   const char *name;
@@ -150,10 +156,30 @@ std::optional<Value> Evaluator::call_on_strings(const CallExpr *e, StringRef nam
   return Value::of(integer_constant(llvm::APSInt::get(result), e->getType()));
 }
 
+// isnan(x) and its kin, which have no prototypes: they take numbers of any floating type as they
+// are.
+std::optional<Value> Evaluator::call_class(const CallExpr *e, StringRef name) {
+  const Floating *known = llvm::find_if(classes, [&](auto &each) { return name == each.name; });
+  if (known == std::end(classes) || e->getNumArgs() != 1) return std::nullopt;
+  const Value v = evaluate(e->getArg(0));
+  if (failed) return Value();
+  if (v.kind != Value::Scalars || !v.scalar.type->isRealFloatingType()) return std::nullopt;
+  const Scalar &x = v.scalar;
+  if (auto folded = fold_call(e, name, {x})) return Value::of(*folded);
+  Scalar s = opaque("__builtin_" + name.str() + "((" + type_name(x.type) + ")" + x.text + ")",
+                    e->getType());
+  s.late = x.late;
+  const tc_ref ref = s.late && known->op != OP_NONE ? late_ref(x, x.type) : tc_ref{0};
+  if (ref.id) s.ref = tc_build1(graph, known->op, ref, graph_loc(begins));
+  return Value::of(s);
+}
+
 std::optional<Value> Evaluator::call_numeric(const CallExpr *e, const FunctionDecl *callee) {
-  if (!callee->getBuiltinID() || !callee->getType()->isFunctionProtoType()) return std::nullopt;
+  if (!callee->getBuiltinID()) return std::nullopt;
   StringRef name = callee->getName();
   name.consume_front("__builtin_");
+  if (auto v = call_class(e, name)) return v;
+  if (!callee->getType()->isFunctionProtoType()) return std::nullopt;
   if (auto v = call_on_strings(e, name)) return v;
   const bool integers =
       llvm::any_of(of_integers, [&](auto each) { return is_function(name, each, "l"); });

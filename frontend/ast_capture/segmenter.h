@@ -43,7 +43,8 @@ private:
     bool nothing = false;
     Facts after;
     size_t rest = SIZE_MAX; // where TC_FUNCTION_SCOPE stands among the statements, not at the first
-    std::vector<Choice> choices; // sides of branches that were taken
+    std::vector<Choice> choices;    // sides of branches that were taken
+    std::set<std::string> outdated; // inputs
     std::unique_ptr<Segment> segment;
   };
 
@@ -116,14 +117,14 @@ private:
   };
   std::vector<Break> breaks;
   int nesting = 0, branches = 0;
-  std::vector<Choice> choices; // sides that are taken from a place on
-  bool choosing = true;        // others may be met
-  Presence presence = Presence::Each; // of those that ask whether there is a tensor
-  bool guessing = false;       // see Evaluator
-  tc_dtype autocast;           // of TC_AUTOCAST around the statements that are looked at
-  Obstacle ended;              // why the last segment does not go on ...
+  std::vector<Choice> choices;           // sides that are taken from a place on
+  bool choosing = true;                  // others may be met
+  Presence presence = Presence::Each;    // of those that ask whether there is a tensor
+  bool guessing = false;                 // see Evaluator
+  tc_dtype autocast;                     // of TC_AUTOCAST around the statements that are looked at
+  Obstacle ended;                        // why the last segment does not go on ...
   const clang::Stmt *ended_at = nullptr; // ... to this statement
-  bool lost = false;           // not all paths through a statement are compiled
+  bool lost = false;                     // not all paths through a statement are compiled
   unsigned refused = 0; // places in a row where no segment could begin: twice as many are passed by
   bool wrong = false;   // the program has a mistake: nothing is compiled
 };

@@ -70,6 +70,7 @@ Segmenter::Attempt Segmenter::evaluate(const std::vector<Item> &items, size_t fr
         !evaluator.finish(attempt.flow, items[from].s, items[attempt.end - 1].s, *segment);
     attempt.obstacle = evaluator.obstacle;
     attempt.nothing = evaluator.nothing;
+    if (!attempt.stopped) attempt.outdated = evaluator.outdated_inputs();
   }
   attempt.after = evaluator.harvest();
   attempt.choices = evaluator.chosen;
@@ -90,11 +91,17 @@ bool Segmenter::leaves_rest(const std::vector<Item> &items, size_t from,
 // Inputs are found on the way, and have to stand in front of the graph: again until all are known.
 Segmenter::Attempt Segmenter::collect(const std::vector<Item> &items, size_t from, size_t to,
                                       Discovered &discovered, bool finish) {
-  for (;;) {
+  for (bool complete = false;;) {
     discovered.scalars.clear();
     discovered.hidden.clear();
     Attempt attempt = evaluate(items, from, to, discovered, true, finish);
-    if (attempt.end != SIZE_MAX && !leaves_rest(items, from, attempt)) return attempt;
+    if (attempt.end != SIZE_MAX && !leaves_rest(items, from, attempt)) {
+      if (complete || attempt.outdated.empty()) return attempt;
+      complete = true; // once: what is left out may be found again
+      llvm::erase_if(discovered.inputs,
+                     [&](const Place &each) { return attempt.outdated.count(each.lvalue()); });
+      continue;
+    }
     if (attempt.end != SIZE_MAX) {
       discovered = {};
       return collect(items, from, attempt.rest, discovered, finish);
@@ -269,15 +276,20 @@ void Segmenter::run(bool fullgraph) {
                llvm::all_of(out.segments, [](const Segment &s) { return s.whole; });
   if (wrong || (fullgraph && !breaks.empty() && !whole)) out.segments.clear();
   bool partly = !out.segments.empty();
-  std::set<std::pair<unsigned, std::string>> shown;
+  // A statement may stop several segments, not all of which were followed by some inside of it.
+  std::set<std::pair<unsigned, std::string>> shown, compiled_inside;
+  auto key = [](const Message &m) { return std::pair(m.loc.getRawEncoding(), m.text); };
+  for (const Break &each : breaks)
+    if (partly && !each.inside.empty()) compiled_inside.insert(key(each.message));
   for (auto &[m, inside, remedy, around] : breaks) {
     if (wrong && m.severity != TC_ERROR) continue;
     if (around && !partly && !fullgraph) continue;
+    if (inside.empty() && compiled_inside.count(key(m))) continue;
     if (partly && !inside.empty()) m.text += "; " + inside;
     if (!remedy.empty()) m.text += "; " + remedy;
     if (m.severity == TC_MISSED)
       m.text = (partly ? "graph break in " + name + ": " : name + " not compiled: ") + m.text;
-    if (!shown.insert({m.loc.getRawEncoding(), m.text}).second) continue;
+    if (!shown.insert(key(m)).second) continue;
     sink(m);
     if (!partly && !fullgraph) break; // the rest may follow from it
   }

@@ -37,6 +37,7 @@ Evaluator::Special Evaluator::find_special(llvm::StringRef name) {
       {"tc_value_and_grad", &Evaluator::do_tc_value_and_grad},
       {"tc_checkpoint", &Evaluator::do_tc_checkpoint},
       {"tc_vmap", &Evaluator::do_tc_vmap},
+      {"tc_optim_expect", &Evaluator::do_tc_optim_expect},
   };
   for (const auto &row : rows)
     if (name == row.name) return row.function;

@@ -1,8 +1,9 @@
 // splits.cpp - C++: declarations that a call of kernels leads past.
 //
 // C++ lets no jump pass an initialisation, unless it is that of a static constant.  So `T x = v;` is
-// made `T x; x = v;`, and constants are static.  const and auto become comments, where nobody asks
-// for what they make of the variable.  Text is inserted only: all else stays where it was.
+// made `T x; x = v;`, and `T *x = v, y = w;` is made `T *x; x = v; T y; y = w;`; constants are
+// static.  const, auto and commas become comments, the first two where nobody asks for what they
+// make of the variable.  Text is inserted only: all else stays where it was.
 #include "frontend/ast_capture/segmenter.h"
 
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -58,7 +59,11 @@ public:
       });
       return true;
     }
-    return variables.size() == 1 && is_plain(variables[0]) && split_one(segment.splits);
+    if (!llvm::all_of(variables, [&](auto *each) { return is_plain(each); })) return false;
+    Splits made;
+    if (!(is_single() ? split_alone(made) : split_each(made))) return false;
+    segment.splits.insert(segment.splits.end(), made.begin(), made.end());
+    return true;
   }
 
 private:
@@ -69,14 +74,20 @@ private:
     return next ? std::optional<Token>(*next) : std::nullopt;
   }
 
-  // The words in front of the first name; none: a macro has a part in them.
-  std::vector<Token> words() const {
+  std::string spelling(const Token &word) const {
+    return Lexer::getSpelling(word, sources, context.getLangOpts());
+  }
+
+  bool is_single() const { return statement->isSingleDecl(); }
+
+  // The words from a token to one behind it; none: a macro has a part in them.
+  std::vector<Token> words(SourceLocation at, SourceLocation end) const {
     std::vector<Token> list;
-    SourceLocation at = statement->getBeginLoc(), name = variables[0]->getLocation();
-    if (at.isMacroID() || name.isMacroID()) return {};
     Token word;
-    if (Lexer::getRawToken(at, word, sources, context.getLangOpts())) return {};
-    while (word.getLocation() != name && offset(word.getLocation()) < offset(name)) {
+    if (at.isMacroID() || end.isMacroID() ||
+        Lexer::getRawToken(at, word, sources, context.getLangOpts()))
+      return {};
+    while (offset(word.getLocation()) < offset(end)) {
       list.push_back(word);
       auto next = behind(word.getLocation());
       if (!next) return {};
@@ -85,10 +96,15 @@ private:
     return list;
   }
 
+  // Those in front of the first name.
+  std::vector<Token> words() const {
+    return words(statement->getBeginLoc(), variables[0]->getLocation());
+  }
+
   std::vector<Token> words_that_are(llvm::StringRef text) const {
     std::vector<Token> list;
     for (const Token &each : words())
-      if (Lexer::getSpelling(each, sources, context.getLangOpts()) == text) list.push_back(each);
+      if (spelling(each) == text) list.push_back(each);
     return list;
   }
 
@@ -109,10 +125,11 @@ private:
     return true;
   }
 
-  // `name = v` with a number or a pointer.
+  // `name = v` with a number or a pointer, or, beside others, `name`.
   bool is_plain(const VarDecl *variable) const {
     const SourceLocation name = variable->getLocation();
-    if (!variable->hasInit() || name.isMacroID() || variable->isConstexpr()) return false;
+    if (name.isMacroID() || variable->isConstexpr()) return false;
+    if (!variable->hasInit()) return !is_single();
     auto next = behind(name);
     return next && next->is(tok::equal) && variable->getType()->isScalarType();
   }
@@ -122,12 +139,17 @@ private:
     splits.push_back({offset(word.getEndLoc()), "*/" + instead, true});
   }
 
-  // Of two words `const`, in front of a pointer, the last is the pointer's own.
-  bool hide_const(const VarDecl *variable, Splits &splits) const {
+  // All uses of the variable are of its value.
+  bool is_read(const VarDecl *variable) const {
     Uses uses(variable);
     uses.TraverseStmt(function->getBody());
+    return uses.all == uses.values;
+  }
+
+  // Of two words `const`, in front of a pointer, the last is the pointer's own.
+  bool hide_const(const VarDecl *variable, Splits &splits) const {
     const std::vector<Token> found = words_that_are("const"), all = words();
-    if (uses.all != uses.values || found.empty()) return false;
+    if (!is_read(variable) || found.empty()) return false;
     const bool pointer = variable->getType()->isPointerType();
     if (pointer && all.back().getLocation() != found.back().getLocation()) return false;
     if (!pointer && found.size() != 1) return false;
@@ -144,28 +166,82 @@ private:
             record->getDeclContext()->getRedeclContext()->isTranslationUnit());
   }
 
+  std::string name_of(QualType type) const {
+    return type.getCanonicalType().getAsString(PrintingPolicy(context.getLangOpts()));
+  }
+
   bool hide_auto(const VarDecl *variable, Splits &splits) const {
     const auto *automatic = variable->getType()->getContainedAutoType();
     if (!automatic || automatic->getDeducedType().isNull()) return false;
     const QualType type = automatic->getDeducedType().getCanonicalType();
     const std::vector<Token> found = words_that_are("auto");
     if (found.size() != 1 || !is_named(type)) return false;
-    PrintingPolicy policy(context.getLangOpts());
-    hide(found[0], " " + type.getAsString(policy) + " ", splits);
+    hide(found[0], " " + name_of(type) + " ", splits);
     return true;
   }
 
-  bool split_one(Splits &splits) const {
+  bool split_alone(Splits &splits) const {
     const VarDecl *variable = variables[0];
-    const QualType type = variable->getType();
-    Splits made;
-    if (type.isConstQualified() && !hide_const(variable, made)) return false;
-    if (variable->getTypeSourceInfo()->getType()->getContainedAutoType() &&
-        !hide_auto(variable, made))
+    if (variable->getType().isConstQualified() && !hide_const(variable, splits)) return false;
+    if (is_automatic(variable) && !hide_auto(variable, splits)) return false;
+    assign(variable, splits);
+    return true;
+  }
+
+  static bool is_automatic(const VarDecl *variable) {
+    return variable->getTypeSourceInfo()->getType()->getContainedAutoType();
+  }
+
+  // `x = v` becomes `x; x = v`.
+  void assign(const VarDecl *variable, Splits &splits) const {
+    splits.push_back({offset(behind(variable->getLocation())->getLocation()),
+                      "; " + variable->getNameAsString(), false});
+  }
+
+  // The specifiers that all declarators share, as text, without those that are hidden; "": they are
+  // not names alone (a type is defined, an attribute).
+  std::string specifiers(bool without_const) const {
+    std::string text;
+    const auto *automatic = variables[0]->getType()->getContainedAutoType();
+    for (const Token &each : words()) {
+      if (each.is(tok::star)) break;
+      if (!each.is(tok::raw_identifier) && !each.is(tok::coloncolon)) return "";
+      const std::string word = spelling(each);
+      if (word == "const" && without_const) continue;
+      text += automatic && word == "auto" ? name_of(automatic->getDeducedType()) : word;
+      if (!each.is(tok::coloncolon)) text += " ";
+    }
+    return text;
+  }
+
+  // The specifiers say `const` of all variables, or of none, and they say it of what is no pointer.
+  bool are_alike() const {
+    return llvm::all_of(variables, [&](const VarDecl *each) {
+      const QualType type = each->getType();
+      return type.isConstQualified() == variables[0]->getType().isConstQualified() &&
+             !(type.isConstQualified() && type->isPointerType());
+    });
+  }
+
+  // `T x = v, *y = w` becomes `T x; x = v; T *y; y = w`, with the comma in a comment.
+  bool split_each(Splits &splits) const {
+    const bool constant = variables[0]->getType().isConstQualified();
+    const std::string text = specifiers(constant);
+    const auto count = std::distance(statement->decl_begin(), statement->decl_end());
+    if (text.empty() || variables.size() != static_cast<size_t>(count) || !are_alike())
       return false;
-    made.push_back({offset(behind(variable->getLocation())->getLocation()),
-                    "; " + variable->getNameAsString(), false});
-    splits.insert(splits.end(), made.begin(), made.end());
+    if (constant && !(llvm::all_of(variables, [&](auto *each) { return is_read(each); }) &&
+                      hide_const(variables[0], splits)))
+      return false;
+    if (is_automatic(variables[0]) && !hide_auto(variables[0], splits)) return false;
+    for (size_t i = 0; i < variables.size(); i++) {
+      if (variables[i]->hasInit()) assign(variables[i], splits);
+      if (i + 1 == variables.size()) break;
+      const auto comma = behind(variables[i]->getEndLoc());
+      if (!comma || !comma->is(tok::comma)) return false;
+      hide(*comma, "", splits);
+      splits.push_back({offset(comma->getEndLoc()), "; " + text, false});
+    }
     return true;
   }
 
@@ -190,9 +266,8 @@ bool Segmenter::split(const Stmt *s, Segment &segment, Obstacle &why) {
   if (Splitter(context, function, declaration).run(segment)) return true;
   const auto *variable = llvm::cast<VarDecl>(*first);
   why = {variable->getLocation(),
-         "kernels cannot be put in front of the initialisation of '" +
-             variable->getNameAsString() +
-             "' in C++; write its type, without const, in a declaration of its own",
+         "kernels cannot be put in front of the initialisation of '" + variable->getNameAsString() +
+             "' in C++; write it as T name = value, without const, in a declaration of its own",
          false,
          false,
          {},

@@ -2,6 +2,7 @@
 #include "frontend/unit/rewrite.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tc {
 
@@ -254,6 +255,15 @@ void Rewriter::keep_order_silent(const FunctionDecl *function, const Segment &se
   }
 }
 
+void Rewriter::put_splits(const FunctionDecl *function, const Segment &segment) {
+  for (const Segment::Split &each : segment.splits) {
+    Edit edit = {each.offset, each.text, function, &segment};
+    edit.split = true;
+    if (each.in_line) edits[segment.file].push_back(std::move(edit));
+    else put_line(segment.file, std::move(edit));
+  }
+}
+
 std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s,
                                   const std::string &call, const std::string &tail) {
   auto put = [&](unsigned offset, SourceLocation token, bool after, bool closes,
@@ -265,10 +275,7 @@ std::string Rewriter::insert_part(const FunctionDecl *function, const Segment &s
     return std::string();
   };
   std::string why = put(s.begin, s.begin_token, false, false, (s.braces ? "{ " : "; ") + call);
-  for (const Segment::Split &each : s.splits) {
-    if (each.in_line) edits[s.file].push_back({each.offset, each.text, function, &s});
-    else put_line(s.file, {each.offset, each.text, function, &s});
-  }
+  put_splits(function, s);
   std::string close = tail + (s.braces ? " }" : "");
   if (why.empty()) keep_order_silent(function, s);
   if (!why.empty() || close.empty()) return why;
@@ -404,14 +411,19 @@ void Rewriter::append(const std::string &text) {
 }
 
 // Of edits at one place, what closes segments comes before what opens the next: a call that did its
-// work leads to all of them.  Else they stay in order.
+// work leads to all of them.  Else they stay in order.  Segments of several ways and variants may lead
+// past one declaration, which is split once, behind their calls.
 Rewriter::Edits Rewriter::sorted(const std::vector<Edit> &edits) {
   Edits list;
   for (const Edit &edit : edits) list.push_back(&edit);
   auto key = [](const Edit *e) {
-    return std::tuple(e->offset, e->token + 1, e->after, !e->closes, e);
+    return std::tuple(e->offset, e->token + 1, e->after, e->split, !e->closes, e);
   };
   llvm::sort(list, [&](const Edit *a, const Edit *b) { return key(a) < key(b); });
+  std::set<std::pair<unsigned, StringRef>> splits;
+  llvm::erase_if(list, [&](const Edit *e) {
+    return e->split && !splits.insert({e->offset, e->text}).second;
+  });
   return list;
 }
 

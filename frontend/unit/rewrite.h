@@ -91,6 +91,7 @@ private:
     bool after = false;                  // or behind it
     bool scope = false;                  // of a body
     bool closes = false;                 // the end of a segment
+    bool split = false;                  // of a declaration that the segment leads past
   };
   struct Output {
     std::string text;
@@ -100,6 +101,7 @@ private:
 
   std::string insert_whole(const clang::FunctionDecl *function, const Segment &segment,
                            const std::string &call);
+  void put_splits(const clang::FunctionDecl *function, const Segment &segment);
   std::string insert_part(const clang::FunctionDecl *function, const Segment &segment,
                           const std::string &call, const std::string &tail);
   std::string put_beside(clang::SourceLocation loc, bool after, Edit edit);

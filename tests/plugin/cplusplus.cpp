@@ -68,7 +68,15 @@ TC_COMPILE tc_tensor *together(X) {
   std::printf("between\n");
   return tc_neg(g);
 }
-// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:14: remark: graph break in 'together': kernels cannot be put in front of the initialisation of 'h' in C++; write its type, without const, in a declaration of its own
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-5]]:23: remark: 'together' compiled: 3 ops in {{[0-9]}} kernels, 2 segments [
+
+// A declaration with what is no number or pointer stays whole.
+TC_COMPILE tc_tensor *list(X) {
+  tc_tensor *h = tc_exp(x), *both[] = {h, tc_neg(h)};
+  std::printf("between\n");
+  return tc_add(both[0], both[1]);
+}
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-4]]:14: remark: graph break in 'list': kernels cannot be put in front of the initialisation of 'h' in C++; write it as T name = value, without const, in a declaration of its own
 
 TC_COMPILE void result(tc_tensor *to TC_SHAPE("f32[N]"), X) {
   tc_tensor *h = tc_exp(x);
@@ -125,7 +133,7 @@ int main() {
 // OUTPUT-NEXT: result 1.512
 // OUTPUT-NEXT: referred 0.450
 // OUTPUT-NEXT: no error
-// OUTPUT-NEXT: 10 hits, 0 fallbacks
+// OUTPUT-NEXT: 11 hits, 0 fallbacks
 // BODIES: parted 0.375
 // BODIES: result 1.512
 // BODIES-NEXT: referred 0.450

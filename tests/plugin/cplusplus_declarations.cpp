@@ -26,6 +26,32 @@ TC_COMPILE tc_tensor *constants(X) {
 }
 // CHECK-DAG: remark: 'constants' compiled: {{.*}} 2 segments
 
+// Several variables, of which one is a pointer, one an array and one has no value.
+TC_COMPILE tc_tensor *several(X) {
+  tc_tensor *h = tc_exp(x), *list[2], *g = tc_neg(h), /* of both */ *last;
+  const double two = static_cast<double>(tc_size(x, 0)), three = two + 1;
+  auto *twice = tc_mul_s(h, two), *thrice = tc_mul_s(g, three);
+  list[0] = twice, list[1] = thrice;
+  std::printf("between\n");
+  last = tc_add(list[0], list[1]);
+  return tc_add(last, g);
+}
+// CHECK-DAG: remark: 'several' compiled: {{.*}} 2 segments
+
+// A declaration that several ways lead past.
+static tc_tensor *act(const tc_tensor *t, int kind) {
+  if (kind == 1) return tc_relu(t);
+  if (kind == 2) return tc_neg(t);
+  return tc_abs(t);
+}
+TC_COMPILE tc_tensor *ways(X, int kind) {
+  const auto rows = tc_size(x, 0);
+  tc_tensor *h = act(x, kind), *g = tc_mul_s(h, static_cast<double>(rows));
+  std::printf("between\n");
+  return tc_add(h, g);
+}
+// CHECK-DAG: remark: 'ways' compiled for kind == 1
+
 // Where somebody asks for the constant itself, it stays.
 static const int64_t &same(const int64_t &v) { return v; }
 TC_COMPILE tc_tensor *stays(X) {
@@ -43,6 +69,8 @@ int main() {
   show(automatic(x));
   show(constants(x));
   show(stays(x));
+  show(several(x));
+  for (int kind = 0; kind < 3; kind++) show(ways(x, kind));
 }
 // OUTPUT: between
 // OUTPUT-NEXT: 19.785
@@ -50,3 +78,11 @@ int main() {
 // OUTPUT-NEXT: 89.031
 // OUTPUT-NEXT: between
 // OUTPUT-NEXT: 19.785
+// OUTPUT-NEXT: between
+// OUTPUT-NEXT: -19.785
+// OUTPUT-NEXT: between
+// OUTPUT-NEXT: 9.000
+// OUTPUT-NEXT: between
+// OUTPUT-NEXT: 9.000
+// OUTPUT-NEXT: between
+// OUTPUT-NEXT: -9.000

@@ -26,12 +26,19 @@ public:
   TC_COMPILE tc_tensor *scaled(X) const { return tc_mul_s(x, by); }
   // CHECK-DAG: [[#@LINE-1]]:25: remark: 'scaled' compiled: 1 ops in 1 kernel [
   double factor() const { return by; }
+  friend tc_tensor *of_friend(const hidden &, const tc_tensor *);
+  friend struct helper;
 
 private:
   double by = 3;
 };
 TC_COMPILE tc_tensor *of_hidden(const hidden &h, X) { return tc_mul_s(x, h.factor()); }
-// CHECK-DAG: [[#@LINE-6]]:34: remark: 'of_hidden' not compiled: 'by' cannot be named in 'of_hidden': it is a private member of 'hidden'
+// CHECK-DAG: [[#@LINE-8]]:34: remark: 'of_hidden' not compiled: 'by' cannot be named in 'of_hidden': it is a private member of 'hidden'
+
+TC_COMPILE_WITH("fullgraph") tc_tensor *of_friend(const hidden &h, X) { return tc_mul_s(x, h.factor()); }
+struct helper {
+  TC_COMPILE_WITH("fullgraph") static tc_tensor *help(const hidden &h, X) { return tc_mul_s(x, h.factor()); }
+};
 
 namespace nets {
 class net {
@@ -86,6 +93,7 @@ int main() {
     show("parted", n.parted(x));
     show("of_virtual", n.of_virtual(x));
     show("scaled", tc_add(hidden().scaled(x), of_hidden(hidden(), x)));
+    show("friends", tc_add(of_friend(hidden(), x), helper::help(hidden(), x)));
     show("operator", linear(tc_eye(4, 4, TC_F32), 2)(x));
     n.seen = nullptr;
     std::printf("%s\n", tc_error() ? tc_error() : "no error");
@@ -99,5 +107,6 @@ int main() {
 // OUTPUT-NEXT: parted 2.875
 // OUTPUT-NEXT: of_virtual 2.812
 // OUTPUT-NEXT: scaled 5.250
+// OUTPUT-NEXT: friends 5.250
 // OUTPUT-NEXT: operator 1.750
 // OUTPUT-NEXT: no error

@@ -177,6 +177,9 @@ TC_COMPILE tc_tensor *from_behind(X, float *p, float **q) { return tc_add(x, tc_
 static tc_tensor *middle(void) { float k[4] = {1, 2, 3, 4}; return tc_from(TC_DIMS(2), k + 1, TC_F32); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:88: remark: 'from_middle' not compiled: the data of a tensor are not followed; pass an array from its start on (in C++, a static const one)
 TC_COMPILE tc_tensor *from_middle(X) { return tc_add(x, middle()); }
+static tc_tensor *table(void) { static const float k[2] = {1, 2}; return tc_wrap_const(TC_DIMS(2), NULL, k, TC_F32); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:106: remark: 'own_table' not compiled: this table is declared behind the place where kernels are called; declare it outside of the function
+TC_COMPILE tc_tensor *own_table(X) { return tc_add(x, table()); }
 
 // ---- special calls
 TC_COMPILE double at_list(M, int n) { return tc_at(x, (tc_ints){n, {0}}); }

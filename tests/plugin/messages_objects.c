@@ -10,7 +10,13 @@ static int counter;
 
 // ---- objects
 TC_COMPILE tc_tensor *of_union(X) { union { int i; float f; } u; u.i = 3; return tc_add_s(x, u.f); }
-// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:68: remark: 'of_union' not compiled: a member of an object that is not followed
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:68: remark: 'of_union' not compiled: a member of a union in a variable of the function is not followed; pass a pointer to the union
+TC_COMPILE tc_tensor *of_null(X) { struct part *p = NULL; return tc_mul_s(x, p->scale); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:81: remark: 'of_null' not compiled: a member of an object that is not followed
+TC_COMPILE tc_tensor *not_there(X) { static tc_tensor *kept; if (!kept) kept = tc_exp(x); return tc_neg(x); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:67: remark: graph break in 'not_there': variable 'kept' has no TC_SHAPE
+TC_COMPILE tc_tensor *is_null(X) { static tc_tensor *kept; if (NULL == kept) kept = tc_exp(x); return tc_neg(x); }
+// CHECK-DAG: messages_objects.c:[[#@LINE-1]]:72: remark: graph break in 'is_null': variable 'kept' has no TC_SHAPE
 static tc_tensor *unset(const tc_tensor *x) { double a; return tc_add_s(x, a); }
 // CHECK-DAG: messages_objects.c:[[#@LINE-1]]:76: remark: 'unset_variable' not compiled: a variable that has no value yet, or none that is followed
 TC_COMPILE tc_tensor *unset_variable(X) { return unset(x); }

@@ -45,6 +45,9 @@ TC_COMPILE int *returns_pointer(X) { (void)tc_exp(x); return NULL; }
 struct model { tc_tensor *w; };
 TC_COMPILE tc_tensor *member(X, const struct model *m) { return tc_mul(x, m->w); }
 // CHECK: [[#@LINE-1]]:75: remark: 'member' not compiled: member 'm->w' has no TC_SHAPE, so its rank is not known; write it behind the member, such as TC_SHAPE("f32[N,M]")
+struct list { tc_tensor *p[4]; };
+TC_COMPILE tc_tensor *element(X, const struct list *m) { return tc_mul(x, m->p[2]); }
+// CHECK: [[#@LINE-1]]:75: remark: 'element' not compiled: member 'm->p[2]' has no TC_SHAPE, {{.*}} TC_SHAPE("f32[N,M]"), or where elements differ, behind a variable for each
 TC_COMPILE tc_tensor *writes_view(tc_tensor *x TC_SHAPE("f32[N,M]")) {
   return tc_exp(tc_fill_(tc_reshape(tc_transpose(x, 0, 1), TC_DIMS(-1)), 1));
   // CHECK: [[#@LINE-1]]:17: remark: 'writes_view' not compiled: a view made by tc_reshape is written whose place in the tensor is not followed

@@ -177,7 +177,7 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
 static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, int64_t want) {
   static const char wider[] = "write a wider range for it in TC_SHAPE, or add TC_SPECIALIZE";
   static const char *const text[TC_MISS_COUNT] = {
-      [TC_MISS_NULL] = "pass a tensor",
+      [TC_MISS_NULL] = "pass a tensor, or compile both: b ? f(x, b) : f(x, NULL)",
       [TC_MISS_DTYPE] = "pass a tensor in place of a number, or the other way round",
       [TC_MISS_DEVICE] = "move the tensor with tc_to",
       [TC_MISS_RANK] = "write a function for this rank, or reshape the tensor",

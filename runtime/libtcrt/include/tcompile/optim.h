@@ -35,6 +35,13 @@ static inline const tc_tensor *tc_optim_as(const tc_tensor *x, tc_dtype dtype) {
   return tc_dtype_of(x) == dtype ? x : tc_cast(x, dtype);
 }
 
+/* A state of p has the shape of p and the dtype of tc_optim_dtype: so compiled code takes it where no TC_SHAPE says what it is,
+ * as of elements of an array, and a guard asks.  Nothing happens. */
+static inline void tc_optim_expect(const tc_tensor *state, const tc_tensor *p) {
+  (void)state;
+  (void)p;
+}
+
 /* state[i] for each p[i]: a copy of it, or zeros like it, in tc_optim_dtype. */
 static inline bool tc_optim_make(int n, tc_tensor *const *p, bool copy, tc_tensor **state) {
   bool done = true;
@@ -70,7 +77,10 @@ static inline bool tc_optim_masters(int n, tc_tensor *const *p, tc_tensor **mast
 static inline bool tc_optim_store(int n, tc_tensor *const *p, tc_tensor *const *master) {
   bool done = true;
   TC_NO_GRAD {
-    for (int i = 0; i < n; i++) done = tc_copy_(p[i], master[i]) && done;
+    for (int i = 0; i < n; i++) {
+      tc_optim_expect(master[i], p[i]);
+      done = tc_copy_(p[i], master[i]) && done;
+    }
   }
   return done;
 }
@@ -81,6 +91,7 @@ static inline bool tc_optim_accumulate(int n, tc_tensor *const *sum, tc_tensor *
                                        double weight) {
   bool done = true;
   for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      tc_optim_expect(sum[i], g[i]);
       const tc_tensor *wide = tc_optim_as(g[i], tc_dtype_of(sum[i]));
       done = tc_add_(sum[i], tc_mul_s(wide, weight)) && done;
     }
@@ -120,6 +131,7 @@ static inline bool tc_sgd(int n, tc_tensor *const *p, tc_tensor *const *g,
                           tc_tensor *const *velocity, tc_sgd_options o) {
   bool done = true;
   for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      if (velocity) tc_optim_expect(velocity[i], p[i]);
       const tc_tensor *like = velocity ? velocity[i] : p[i];
       const tc_tensor *d = tc_optim_gradient(g[i], p[i], o.weight_decay, like);
       if (velocity) {
@@ -153,6 +165,8 @@ static inline bool tc_optim_adam(int n, tc_tensor *const *p, tc_tensor *const *g
   const double c1 = 1 - pow(o.beta1, (double)step), c2 = 1 - pow(o.beta2, (double)step);
   bool done = true;
   for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      tc_optim_expect(mean[i], p[i]);
+      tc_optim_expect(square[i], p[i]);
       const double decay = decoupled ? 0 : o.weight_decay;
       const tc_tensor *d = tc_optim_gradient(g[i], p[i], decay, mean[i]);
       const tc_tensor *m = tc_lerp_(mean[i], d, 1 - o.beta1);
@@ -206,6 +220,8 @@ static inline bool tc_lamb(int n, tc_tensor *const *p, tc_tensor *const *g, tc_t
   const double c1 = 1 - pow(o.beta1, (double)step), c2 = 1 - pow(o.beta2, (double)step);
   bool done = true;
   for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      tc_optim_expect(mean[i], p[i]);
+      tc_optim_expect(square[i], p[i]);
       const tc_tensor *d = tc_optim_gradient(g[i], p[i], 0, mean[i]);
       const tc_tensor *m = tc_div_s(tc_lerp_(mean[i], d, 1 - o.beta1), c1);
       const tc_tensor *v = tc_div_s(tc_lerp_(square[i], tc_square(d), 1 - o.beta2), c2);
@@ -242,6 +258,9 @@ static inline bool tc_rmsprop(int n, tc_tensor *const *p, tc_tensor *const *g,
                               tc_tensor *const *velocity, tc_rmsprop_options o) {
   bool done = true;
   for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      tc_optim_expect(square[i], p[i]);
+      if (mean) tc_optim_expect(mean[i], p[i]);
+      if (velocity) tc_optim_expect(velocity[i], p[i]);
       const tc_tensor *d = tc_optim_gradient(g[i], p[i], o.weight_decay, square[i]);
       const tc_tensor *s = tc_lerp_(square[i], tc_square(d), 1 - o.alpha);
       if (mean) s = tc_sub(s, tc_square(tc_lerp_(mean[i], d, 1 - o.alpha)));
@@ -275,6 +294,7 @@ static inline bool tc_adagrad(int n, tc_tensor *const *p, tc_tensor *const *g,
   const double rate = o.rate / (1 + (double)(step - 1) * o.rate_decay);
   bool done = true;
   for (int i = 0; i < n; i++) TC_NO_GRAD TC_SCOPE {
+      tc_optim_expect(square[i], p[i]);
       const tc_tensor *d = tc_optim_gradient(g[i], p[i], o.weight_decay, square[i]);
       const tc_tensor *s = tc_add_(square[i], tc_square(d));
       const tc_tensor *change = tc_div(tc_mul_s(d, rate), tc_add_s(tc_sqrt(s), o.eps));

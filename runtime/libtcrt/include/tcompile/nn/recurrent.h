@@ -139,7 +139,7 @@ static inline tc_tensor *tc_recurrent_layer(const char *name, const tc_tensor *x
   return y;
 }
 
-/* tc_rnn_cell over x[T,N,I] from the state h: [T,N,H]; reverse: from the last step to the first.  The last state goes to *h_n
+/* tc_rnn_cell over x[T,N,I] from the state h, which is not NULL: [T,N,H]; reverse: from the last step to the first.  The last state goes to *h_n
  * where h_n is not NULL.  Two directions are two layers, and a tc_concat. */
 static inline tc_tensor *tc_rnn(const tc_tensor *x, const tc_tensor *h, tc_recurrent_weights w, bool relu, bool reverse,
                                 tc_tensor **h_n) {

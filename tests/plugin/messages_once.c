@@ -1,0 +1,23 @@
+// A branch that stops what stands in front of it, and whose sides are compiled, is told of once; errors
+// of functions that are called say what these are given.
+// RUN: %tc -fopenmp -w -fsyntax-only %s -Rpass-missed=tc 2>&1 | %check %s
+#include <tcompile/nn.h>
+
+#define M const tc_tensor *x TC_SHAPE("f32[N,M]")
+
+TC_COMPILE tc_tensor *until(M, double eps, int *rounds) {
+  tc_tensor *y = tc_exp(x);
+  for (*rounds = 0; *rounds < 50; ++*rounds) {
+    tc_tensor *z = tc_mul_s(tc_sin(y), 0.5), *change = tc_sub(z, y);
+    y = z;
+    if (tc_item(tc_max(tc_abs(change), TC_ALL, false)) < eps) break;
+  }
+  return y;
+}
+// CHECK: messages_once.c:[[#@LINE-4]]:56: remark: graph break in 'until': the branch depends on a value that is not known at build time; its sides are compiled, each for itself; compute with tc_where
+// CHECK-NOT: messages_once.c:[[#@LINE-5]]:
+
+TC_COMPILE tc_tensor *two_of_three(const tc_tensor *x TC_SHAPE("f32[N,H,W]")) {
+  return tc_pad_reflect(x, TC_INTS(1, 1), TC_INTS(1, 1));
+}
+// CHECK: {{.*}}resample.h{{.*}} remark: 'two_of_three' not compiled: this is an error: tc_pad_reflect: 2 and 2 numbers for 3 axes
