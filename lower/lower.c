@@ -259,6 +259,7 @@ static tc_graph *fitted(tc_graph *g, const tc_target *target) {
               {target->windows_at_once, lo_with_windows_at_once},
               {!target->windows_at_once, lo_with_rows_reduced_first},
               {target->windows_summed, lo_with_windows_summed},
+              {target->fused_outer, lo_with_phases_cropped},
               {target->product_parts != TC_PARTS_NONE, lo_with_folds_in_products},
               {target->channels_last, lo_with_channels_last},
               {target->product_parts == TC_PARTS_ALL, lo_with_batches_in_products}};
