@@ -32,6 +32,7 @@ __attribute__((visibility("hidden"))) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
+#define TC_MM_FEW_IN_PLACE 8 /* panels of rows, for which a B in a second-level cache is not packed */
 #define TC_MM_FEW 4      /* panels of rows that make a block of packed B worth fetching */
 #define TC_MM_BLOCKS 8   /* blocks of rows in a thread's run, where rows are many */
 #define TC_MM_UNITS 8    /* units of work in it, where tiles are many */
@@ -474,6 +475,11 @@ TC_MM_FN int tc_mm_b_near(const tc_mm *g) {
   return g->k * g->b_ks <= (g->b_ks < 4096 ? 1 << 18 : 1 << 16);
 }
 
+/* Is B read by so few panels of rows that packing it costs more than a second-level cache as the place where it stays? */
+TC_MM_FN int tc_mm_b_for_few(const tc_mm *g) {
+  return g->m <= 2 * g->mr || (g->m <= TC_MM_FEW_IN_PLACE * g->mr && g->b_ks < 2048 && g->k * g->b_ks <= 1 << 20);
+}
+
 /* Tasks of at most `high` row panels, with one k block of A at a time. */
 TC_MM_FN void tc_mm_area(tc_mm_call *c, int64_t high) {
   const tc_mm *g = c->g;
@@ -565,7 +571,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
   /* Reading B in place costs less than packing it where it is used a few times only, too. */
-  c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || tc_mm_b_near(g));
+  c.b_direct = g->b_at && even && (tc_mm_b_for_few(g) || tc_mm_b_near(g));
   const int64_t tiles = g->batch * c.mpanel * c.npanel;
   const int64_t threads = tc_mm_min(tc_mm_threads(g, g->batch * g->m * g->n * (g->k + 4)), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
