@@ -172,14 +172,28 @@ static tc_program *new_program(tc_graph *g) {
   return p;
 }
 
+/* Does the epilogue store results as they are, of no other array?  Those of two products are stored
+ * one after the other, and what the first one writes may lie where the second one reads. */
+static bool stores_results_alone(const tc_program *p, const tc_kernel *k) {
+  uint8_t *used = tc_arena_alloc(p->arena, k->nexpr + 1u);
+  bool alone = used != NULL;
+  if (!alone) return false;
+  memset(used, 0, k->nexpr + 1u);
+  tc_mark_stage(&k->mm.epilogue, used);
+  tc_mark_operands(k, used);
+  for (uint32_t i = 1; alone && i < k->nexpr; i++)
+    alone = !used[i] || k->expr[i].kind != TC_EX_LOAD;
+  return alone;
+}
+
 /* Tiles of scores and sums of their rows' results stay in the near caches: both n and d are few,
- * where they are known.  One outer product. */
+ * where they are known. */
 static bool takes_chain(const tc_program *p, const tc_kernel *k) {
   enum { NARROW = 256 };
   tc_dims *d = tc_graph_dims(p->graph);
   int64_t least, most;
   tc_dim_range(d, k->mm.axis[k->mm.nbatch + 1].extent, &least, &most);
-  bool narrow = least <= NARROW && !tc_mm_has_beside(&k->mm);
+  bool narrow = least <= NARROW && (!tc_mm_has_beside(&k->mm) || stores_results_alone(p, k));
   for (int i = 0; i < k->mm.inner.n; i++) {
     tc_dim_range(d, k->mm.axis[tc_mm_deep(&k->mm, i)].extent, &least, &most);
     narrow = narrow && least <= NARROW;
@@ -245,6 +259,7 @@ static tc_graph *fitted(tc_graph *g, const tc_target *target) {
               {target->windows_at_once, lo_with_windows_at_once},
               {!target->windows_at_once, lo_with_rows_reduced_first},
               {target->windows_summed, lo_with_windows_summed},
+              {target->fused_outer, lo_with_phases_cropped},
               {target->product_parts != TC_PARTS_NONE, lo_with_folds_in_products},
               {target->channels_last, lo_with_channels_last},
               {target->product_parts == TC_PARTS_ALL, lo_with_batches_in_products}};

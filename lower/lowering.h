@@ -3,6 +3,7 @@
  * Of the graph, before it is lowered; each gives a graph of its own, or the same:
  *   convolution.c       convolutions of halves with channels last;  convolution_find.c,
  *                       convolution_build.c, convolution_weights.c: windows, operands, gradients
+ *   cropped_phases.c    parts of interleaved arrays are made of parts of these
  *   folded_windows.c    sums by position in windows are products of windows
  *   batched_sums.c      sums over batches of products are one product
  *   windows.c           windows are read where they are reduced
@@ -596,6 +597,8 @@ tc_graph *lo_without_sorts(tc_graph *g);
 tc_graph *lo_with_windows_at_once(tc_graph *g);
 tc_graph *lo_with_rows_reduced_first(tc_graph *g);
 tc_graph *lo_with_windows_summed(tc_graph *g);
+/* g, or a graph of its own in which slices of interleaved arrays are arrays of their slices (cropped_phases.c); likewise. */
+tc_graph *lo_with_phases_cropped(tc_graph *g);
 /* g, or a graph of its own whose convolutions are products of arrays with the channels last
  * (convolution.c); NULL after reporting. */
 tc_graph *lo_with_channels_last(tc_graph *g);

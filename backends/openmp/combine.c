@@ -2,6 +2,7 @@
  * elements of type T, whose accumulators together are of type X (tc_print_tuple_type):
  *
  *   tc_OP_T(a, b)           a and b together; of one op, it is that op's function
+ *   tc_later_OP_T(a, b)     the same, where b comes behind all of a, of which there is something
  *   tc_lanes_OP_T(v)        all lanes together, in every lane
  *   tc_collect_OP_T(v)      of one accumulator: lane l: all lanes of v[l] together, of TC_L vectors v
  *   tc_prefix_ROW_T(c, v)   lane l: *c and lanes 0 .. l together; *c becomes that of the last lane.  Only *c waits for
@@ -61,6 +62,19 @@ static void put_combine(const tc_print_reducer *f, tc_buf *out) {
   if (f->n > 1) tc_putf(out, "tc_pack_%s(", x);
   for (int i = 0; i < f->n; ++i) tc_putf(out, "%sv%u", i ? ", " : "", rule.value[i].id);
   tc_putf(out, "%s;\n}\n", f->n > 1 ? ")" : "");
+}
+
+/* By the column `later` of the table, without a comparison of positions. */
+static void put_later(const tc_print_reducer *f, tc_buf *out) {
+  static const char *const from[] = {"a.a0", "next", "b.a0"};
+  const char *x = f->type.text, *op = f->op.text, *t = f->t;
+  tc_rule rule;
+  if (!tc_later_rule(f->r, f->element, &rule)) out->failed = true;
+  if (out->failed) return;
+  tc_putf(out, "/* @ tc_later_%s_%s */\nTC_FN tc_v%s tc_later_%s_%s(tc_v%s a, tc_v%s b) {\n", op, t, x, op, t, x, x);
+  tc_putf(out, "  const tc_v%s next = tc_%s_%s(a.a0, b.a0);\n", tc_print_part(f, 0), tc_print_combine_part(f->r, 0).text, t);
+  tc_print_rule(&tc_omp_words, &rule, from, 2, out);
+  tc_putf(out, "  return tc_pack_%s(next, tc_where_%s(v%u, b.a1, a.a1));\n}\n", x, tc_print_part(f, 1), rule.value[1].id);
 }
 
 static void put_lanes(const tc_print_reducer *f, tc_buf *out) {
@@ -130,6 +144,7 @@ void tc_omp_put_reducer(const tc_print_reducer *f, tc_buf *out) {
   snprintf(name, sizeof name, "tc_v%s", f->type.text);
   if (f->n > 1 && !tc_print_has_chunk(out, name)) put_tuple_type(f, out);
   if (!tc_print_is_op(f->r)) put_combine(f, out);
+  if (tc_reducer_has_later(f->r)) put_later(f, out);
   snprintf(name, sizeof name, "tc_lanes_%s_%s", f->op.text, f->t);
   if (!tc_print_has_chunk(out, name)) {
     put_lanes(f, out);

@@ -99,6 +99,17 @@ TC_COMPILE static tc_tensor *squares(operand x TC_SHAPE("f64[R,C]")) {
   return tc_sum(tc_square(x), TC_AXES(1), false);
 }
 
+/* Down columns of known length: an element takes the place of those above it. */
+TC_COMPILE static tc_tensor *most_of_five(operand x TC_SHAPE("f32[5,C]")) {
+  return tc_argmax(x, TC_AXES(0), false);
+}
+TC_COMPILE static tc_tensor *least_of_five(operand x TC_SHAPE("i8[5,C]")) {
+  return tc_argmin(x, TC_AXES(0), false);
+}
+TC_COMPILE static tc_tensor *most_of_window(operand x TC_SHAPE("f32[C,5]")) {
+  return tc_argmax(tc_unfold(x, 1, 3, 2), TC_AXES(2), false);
+}
+
 /* What all rows share is read for four of them at once. */
 TC_COMPILE static tc_tensor *times(operand a TC_SHAPE("f32[R,C]"), operand x TC_SHAPE("f32[C]")) {
   return tc_matmul(a, x);
@@ -129,6 +140,9 @@ static tc_tensor *rows_of(int64_t r, int64_t c) {
 static void check_rows(int64_t r, int64_t c) {
   tc_tensor *x = rows_of(r, c);
   SAME("most", most(x));
+  SAME("most_of_five", most_of_five(tc_contiguous(tc_transpose(rows_of(c, 5), 0, 1))));
+  SAME("least_of_five", least_of_five(tc_cast(tc_round(tc_mul_s(tc_randn(TC_DIMS(5, c), 4, TC_F32), 2)), TC_I8)));
+  SAME("most_of_window", most_of_window(rows_of(c, 5)));
   tc_tensor *whole = tc_round(tc_mul_s(tc_randn(TC_DIMS(r, c), 2, TC_F32), 50));
   SAME("least", least(tc_cast(whole, TC_I8)));
   SAME("top", top(whole));

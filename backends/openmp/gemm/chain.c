@@ -1,6 +1,6 @@
 /* chain.c - a chain of products: what becomes of finished rows of the inner ones, and where the
  * driver (prelude/84) has room for them.  A k block of a row is read twice: for accumulator 0, then
- * for A and the terms. */
+ * for A and the terms; where no rows are reduced once, also for two outer products. */
 #include "backends/openmp/gemm/matmul.h"
 
 #include <stdlib.h>
@@ -133,15 +133,19 @@ static void put_rescale(tc_omp_matmul *x, const tc_action *a) {
   tc_print_line(&x->s, "}");
 }
 
-/* A's packed elements, from `type` on. */
+/* Packed elements of A, and of that of the second outer product, from `type` on. */
 static void put_packed(tc_omp_matmul *x, const char *type) {
+  static const char *const row[] = {"to", "beside"};
+  const uint32_t a[] = {x->mm->a.id, x->mm->beside.a.id};
   const char *of_lanes = x->s.lanes ? "n" : "", *rest = x->s.lanes ? ", rest" : "";
-  tc_print_line(&x->s, "tc_store%s_%s((tc_%s *)to + (k - k0), v%u%s);", of_lanes, type, type,
-                x->mm->a.id, rest);
+  for (int i = 0; i < 2 && a[i]; ++i)
+    tc_print_line(&x->s, "tc_store%s_%s((tc_%s *)%s + (k - k0), v%u%s);", of_lanes, type, type,
+                  row[i], a[i], rest);
 }
 
 static void put_element(tc_omp_matmul *x, const tc_action *a) {
   tc_print_value(&x->s, x->mm->a);
+  if (tc_mm_has_beside(x->mm)) tc_print_value(&x->s, x->mm->beside.a);
   if (x->vnni) {
     tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
     put_packed(x, "bf16");
@@ -198,11 +202,12 @@ void tc_omp_mm_put_rows(tc_omp_matmul *x) {
   const char *t = type_of(x);
   tc_omp_mm_open(x, "static TC_VECTOR_WIDTH void @NAME@_rows(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, "
                     "int64_t kn,\n                                 int begin, const char *tile, const char *second, int64_t pitch, "
-                    "char *dst,\n                                 int64_t stride, char *tops, char *totals, char *sums, int64_t "
-                    "sums_stride)");
+                    "char *dst,\n                                 char *besides, int64_t stride, char *tops, char *totals, char *sums, "
+                    "int64_t sums_stride)");
   uint8_t *outer = tc_print_enter(&x->s), *reduced = find_reduced(x, a);
   x->s.reduced_precision = reduced;
   hoist(x, x->mm->a, batch);
+  hoist(x, x->mm->beside.a, batch);
   if (a) hoist(x, a->value, batch), hoist(x, a->term, batch);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
@@ -210,6 +215,8 @@ void tc_omp_mm_put_rows(tc_omp_matmul *x) {
   if (x->mm->inner.n > 1)
     tc_print_line(&x->s, "const char *const other = second + (m - m0) * pitch;");
   tc_print_line(&x->s, "char *const to = dst + (m - m0) * stride;");
+  if (tc_mm_has_beside(x->mm))
+    tc_print_line(&x->s, "char *const beside = besides + (m - m0) * stride;");
   if (a) tc_print_line(&x->s, "tc_%s *const top = (tc_%s *)tops + (m - m0), *const total = (tc_%s *)totals + (m - m0);", t, t, t);
   if (a) {
     hoist(x, a->value, row);
@@ -218,6 +225,7 @@ void tc_omp_mm_put_rows(tc_omp_matmul *x) {
     hoist(x, a->term, row);
   }
   hoist(x, x->mm->a, row);
+  hoist(x, x->mm->beside.a, row);
   put_elements(x, a);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -244,8 +252,9 @@ void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out) {
   tc_putf(out,
           "  const int64_t block = %d / g.mr > 1 ? %d / g.mr * g.mr : g.mr;\n"
           "  const tc_mm_chain chain = {.inner = &inner, .outer = &g, .kc = %d, .block = block, .most = %d / block * "
-          "block,\n                             .rows = @NAME@_rows%s%s%s};\n",
-          BLOCK, BLOCK, KC, MOST, x->mm->inner.n > 1 ? ", .second = &second" : "", x->keys ? ", .keys = @NAME@_keys" : "",
+          "block,\n                             .rows = @NAME@_rows%s%s%s%s};\n",
+          BLOCK, BLOCK, KC, MOST, x->mm->inner.n > 1 ? ", .second = &second" : "",
+          tc_mm_has_beside(x->mm) ? ", .beside = &beside" : "", x->keys ? ", .keys = @NAME@_keys" : "",
           x->mm->inner.finish.naction ? ", .finish = @NAME@_finish" : "");
 }
 
@@ -257,13 +266,13 @@ static tc_dim up_to(tc_dims *c, tc_dim n, int64_t by) {
 void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out) {
   enum { WIDE = 192, DEEP = 32, LINE = 64 };
   tc_dims *c = tc_graph_dims(x->p->graph);
-  const int64_t es = x->e.bytes, cs = x->e.sum;
+  const int64_t es = x->e.bytes, cs = x->e.sum, outer = tc_mm_has_beside(x->mm) ? 2 : 1;
   const tc_dim n = up_to(c, x->mm->axis[x->mm->nbatch + 1].extent, WIDE);
-  const tc_dim of_n = tc_dim_mul(c, n, tc_dim_const(KC * es + MOST * cs));
+  const tc_dim of_n = tc_dim_mul(c, n, tc_dim_const(outer * (KC * es + MOST * cs)));
   tc_dim d = tc_dim_const(0);
   for (int i = 0; i < x->mm->inner.n; ++i)
     d = tc_dim_add(c, d, up_to(c, x->mm->axis[tc_mm_deep(x->mm, i)].extent, DEEP));
   const tc_dim of_d = tc_dim_mul(c, d, tc_dim_const((KC + BLOCK) * es));
-  const int64_t rest = BLOCK * (KC * (es + x->mm->inner.n * cs) + 4 * LINE) + 2 * MOST * cs + LINE;
+  const int64_t rest = BLOCK * (KC * (outer * es + x->mm->inner.n * cs) + 5 * LINE) + 2 * MOST * cs + LINE;
   tc_print_dim(x->p, tc_dim_add(c, tc_dim_add(c, of_n, of_d), tc_dim_const(rest)), out);
 }

@@ -327,6 +327,7 @@ static void open_results(tc_omp_matmul *x) {
     x->result_axes[i] = row;
   }
   x->result_axes[TC_MM_PRODUCT] |= 2u << x->mm->nbatch;
+  x->result_axes[TC_MM_BESIDE] |= 2u << x->mm->nbatch;
   for (int i = 0; i < TC_MM_INNERS; ++i)
     x->result_axes[tc_mm_inner_result(i)] |= 4u << x->mm->nbatch;
 }
@@ -368,14 +369,47 @@ static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program 
   return true;
 }
 
+/* Is the store's value made of the result? */
+static bool stores_result(const tc_omp_matmul *x, const tc_action *a, uint32_t result) {
+  uint8_t *seen = tc_omp_mm_reach(x, a->value);
+  bool found = false;
+  for (uint32_t i = 1; seen && i <= a->value.id; ++i)
+    found |= seen[i] && x->k->expr[i].kind == TC_EX_RESULT && x->k->expr[i].index == result;
+  free(seen);
+  return found;
+}
+
+/* Of a chain with two outer products: x has what is stored of one of them. */
+static bool take_stores(tc_omp_matmul *x, bool beside) {
+  const tc_stage *all = &x->k->mm.epilogue;
+  tc_action *a = x->stores = calloc(all->naction + 1, sizeof *a);
+  if (!a) return false;
+  x->own.epilogue.action = a;
+  x->own.epilogue.naction = 0;
+  for (uint32_t i = 0; i < all->naction; ++i)
+    if (stores_result(x, &all->action[i], TC_MM_BESIDE) == beside)
+      a[x->own.epilogue.naction++] = all->action[i];
+  x->mm = &x->own;
+  return true;
+}
+
 static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  return open_product(x, k, p, 0, out);
+  return open_product(x, k, p, 0, out) && (!tc_mm_has_beside(&k->mm) || take_stores(x, false));
+}
+
+/* The second outer product of a chain. */
+static bool open_beside(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  if (!open_product(x, k, p, 0, out) || !take_stores(x, true)) return false;
+  x->own.a = k->mm.beside.a, x->own.b = k->mm.beside.b;
+  x->result[TC_MM_BESIDE] = x->result[TC_MM_PRODUCT];
+  return true;
 }
 
 static void close_kernel(tc_omp_matmul *x) {
   for (int i = 0; i < x->s.naxis; ++i) tc_buf_free(&x->part[i]);
   free(x->s.depends);
   free(x->s.printed);
+  free(x->stores);
 }
 
 /* row: there is another kernel for one row. */
@@ -410,21 +444,39 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   tc_buf_free(&own);
 }
 
-/* What an inner product needs: its functions in front of the kernel, or its description. */
-static bool put_inner(const tc_omp_matmul *x, int which, bool description) {
-  static const char *const variable[TC_MM_INNERS] = {"inner", "second"}, *const name[] = {
-                                                                             "@NAME@_inner",
-                                                                             "@NAME@_second"};
-  tc_omp_matmul inner;
+enum { BESIDE = TC_MM_INNERS, PARTS };
+
+/* Has the chain the part: an inner product, or a second outer one? */
+static bool has_part(const tc_omp_matmul *x, int part) {
+  return part == BESIDE ? tc_mm_has_beside(x->mm) : part < x->mm->inner.n;
+}
+
+/* What a part of a chain needs: its functions in front of the kernel, or its description. */
+static bool put_part(const tc_omp_matmul *x, int which, bool description) {
+  static const char *const variable[PARTS] = {"inner", "second", "beside"};
+  static const char *const name[PARTS] = {"@NAME@_inner", "@NAME@_second", "@NAME@_beside"};
+  tc_omp_matmul part;
   tc_buf text = {0};
-  bool ok = open_product(&inner, x->k, x->p, which + 1, &text);
-  if (ok && description) put_description(&inner, variable[which]);
-  else if (ok) put_tiles(&inner), tc_omp_mm_put_operands(&inner);
+  bool ok = which == BESIDE ? open_beside(&part, x->k, x->p, &text)
+                            : open_product(&part, x->k, x->p, which + 1, &text);
+  if (ok && description) {
+    put_description(&part, variable[which]);
+  } else if (ok) {
+    put_tiles(&part);
+    tc_omp_mm_put_operands(&part);
+    if (which == BESIDE) tc_omp_mm_put_epilogue(&part);
+  }
   ok = ok && !text.failed && text.text;
   if (ok) tc_print_named(text.text, name[which], x->out);
-  close_kernel(&inner);
+  close_kernel(&part);
   tc_buf_free(&text);
   return ok;
+}
+
+static bool put_parts(const tc_omp_matmul *x, bool descriptions) {
+  for (int i = 0; i < PARTS; ++i)
+    if (has_part(x, i) && !put_part(x, i, descriptions)) return false;
+  return true;
 }
 
 static bool put_chain(tc_omp_matmul *x) {
@@ -432,14 +484,12 @@ static bool put_chain(tc_omp_matmul *x) {
   tc_buf own = {0};
   tc_put(x->out, "\n");
   put_tiles(x);
-  for (int i = 0; i < x->mm->inner.n; ++i)
-    if (!put_inner(x, i, false)) return false;
+  if (!put_parts(x, false)) return false;
   tc_omp_mm_put_operands(x);
   tc_omp_mm_put_rows(x);
   tc_omp_mm_put_epilogue(x);
   tc_omp_kernel_head(x->k, x->p, x->out);
-  for (int i = 0; i < x->mm->inner.n; ++i)
-    if (!put_inner(x, i, true)) return false;
+  if (!put_parts(x, true)) return false;
   put_description(x, "g");
   tc_omp_mm_put_chain(x, x->out);
   tc_omp_mm_chain_scratch(x, &own);
@@ -490,10 +540,13 @@ bool tc_omp_product_as_nests(const tc_kernel *k, tc_program *p, tc_kernel **out)
 }
 
 bool tc_omp_supports_matmul(const tc_kernel *k, const tc_program *p) {
-  (void)p;
+  const tc_omp_matmul x = {.k = k, .p = p, .mm = &k->mm};
   const tc_stage *st = &k->mm.epilogue;
-  for (uint32_t i = 0; i < st->naction; ++i)
-    if (st->action[i].kind != TC_ACT_STORE) return false;
+  for (uint32_t i = 0; i < st->naction; ++i) {
+    const tc_action *a = &st->action[i];
+    if (a->kind != TC_ACT_STORE) return false;
+    if (stores_result(&x, a, TC_MM_PRODUCT) && stores_result(&x, a, TC_MM_BESIDE)) return false;
+  }
   return k->mm.operand != TC_BOOL;
 }
 

@@ -35,7 +35,8 @@ typedef struct tc_omp_matmul {
   int axis_of_runs;         /* of the loop at hand: its parts have variables */
   const char *longest;      /* C: lanes of a run at most, from k on; NULL: TC_L */
   tc_print_scope s;
-  tc_mm_loop own; /* of the inner product of a chain, or of bytes: what mm points to */
+  tc_mm_loop own; /* of a part of a chain, or of bytes: what mm points to */
+  tc_action *stores; /* of a chain with two outer products: those of this one */
   int inner; /* of a chain: 1 + which inner product this is, or 0; */
   bool keys; /* not all keys count, and there is a function that says which */
   uint32_t result_axes[TC_MM_RESULTS];

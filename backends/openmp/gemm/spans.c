@@ -51,38 +51,29 @@ static void put_row(tc_omp_matmul *x, const tc_expr *e, tc_buf *out) {
   tc_print_address(&x->s, &rows, out);
 }
 
-/* dst[k][nr] */
-static void put_rows(tc_omp_matmul *x, const tc_expr *e) {
-  tc_buf row = {0}, step = {0};
-  tc_omp_mm_open_points(x, x->mm->b, x->ak, "k0", "for (int64_t k = k0; k < k0 + kn; ++k)");
-  put_row(x, e, &row);
-  put_step(x, e, &step);
-  tc_print_line(&x->s, "tc_mm_spans_%s(%s, %s, span, spans, (tc_%s *)dst + (k - k0) * nr);",
-                x->e.store, row.text, step.text, x->e.store);
-  tc_omp_mm_close_points(x, x->mm->b, x->ak);
-  tc_buf_free(&row);
-  tc_buf_free(&step);
-}
-
-/* dst[k / 2][nr][2] of bf16 */
-static void put_pairs_of_rows(tc_omp_matmul *x, const tc_expr *e) {
+/* dst[k][nr], or vnni: dst[k / 2][nr][2] of bf16.  Of some rows it is found where they begin, then all of them are
+ * packed, a vector of columns after the other. */
+static void put_rows(tc_omp_matmul *x, const tc_expr *e, bool vnni) {
   const bool parts = tc_omp_mm_by_parts(x, x->mm->b, x->ak);
   tc_buf row = {0}, step = {0};
+  put_step(x, e, &step);
   if (parts) tc_omp_mm_open_parts(x, x->ak, "k0");
-  tc_print_line(&x->s, "for (int64_t kb = k0; kb < k0 + kn; kb += 2) {");
+  tc_print_line(&x->s, "for (int64_t kb = k0, rows; kb < k0 + kn; kb += rows) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_bf16 *row[2] = {0, 0};");
-  tc_print_line(&x->s, "TC_UNROLL for (int h = 0; h < 2; ++h) {");
+  tc_print_line(&x->s, "const tc_%s *row[TC_MM_AT_ONCE];", vnni ? "bf16" : x->e.store);
+  tc_print_line(&x->s, "rows = TC_MIN(TC_MM_AT_ONCE, k0 + kn - kb);");
+  tc_print_line(&x->s, "for (int64_t k = kb; k < kb + rows; ++k) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t k = kb + h;");
-  tc_print_line(&x->s, "if (k == k0 + kn) break;");
   put_row(x, e, &row);
-  tc_print_line(&x->s, "row[h] = %s;", row.text);
+  tc_print_line(&x->s, "row[k - kb] = %s;", row.text);
   if (parts) tc_omp_mm_close_parts(x, x->ak, "1");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  put_step(x, e, &step);
-  tc_print_line(&x->s, "tc_mm_bf16_spans(row[0], row[1], %s, span, spans, (tc_u32 *)dst + (kb - k0) / 2 * nr);", step.text);
+  if (vnni)
+    tc_print_line(&x->s, "tc_mm_bf16_spans(row, rows, %s, span, spans, (tc_u32 *)dst + (kb - k0) / 2 * nr, nr);", step.text);
+  else
+    tc_print_line(&x->s, "tc_mm_spans_%s(row, rows, %s, span, spans, (tc_%s *)dst + (kb - k0) * nr, nr);", x->e.store,
+                  step.text, x->e.store);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&row);
@@ -93,7 +84,6 @@ bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni) {
   const tc_expr *e = source(x, vnni);
   if (!e) return false;
   put_spans(x, e, vnni);
-  if (vnni) put_pairs_of_rows(x, e);
-  else put_rows(x, e);
+  put_rows(x, e, vnni);
   return true;
 }

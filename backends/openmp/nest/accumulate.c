@@ -32,6 +32,10 @@ static tc_print_name tuple_type(const tc_action *a) {
 
 static void put_identity(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a) {
   tc_buf id = {0};
+  if (tc_omp_is_in_order(x, r, a)) {
+    tc_omp_put_first_place(x, r, a, x->jammed ? each_jammed(x) : "TC_UNROLL for (int u = 0; u < 1; ++u)");
+    return;
+  }
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
   if (x->jammed) tc_print_line(&x->s, "%s acc%u[u] = %s;", each_jammed(x), a->index, id.text);
   else tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) acc%u[u] = %s;", r->count, a->index, id.text);
@@ -201,7 +205,9 @@ void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
     tc_print_line(&x->s,
                   "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(TC_TRUTH(TC_FIRST(%s)), %s, %s));",
                   n, u, op.text, t, n, u, tuple_type(a).text, x->s.lanes, v.text, id.text);
-  else tc_print_line(&x->s, "acc%u[%s] = tc_%s_%s(acc%u[%s], %s);", n, u, op.text, t, n, u, v.text);
+  else
+    tc_print_line(&x->s, "acc%u[%s] = tc_%s%s_%s(acc%u[%s], %s);", n, u, tc_omp_is_in_order(x, r, a) ? "later_" : "",
+                  op.text, t, n, u, v.text);
   tc_buf_free(&v);
   tc_buf_free(&id);
 }

@@ -36,6 +36,11 @@ void tc_omp_put_interchanged_loop(tc_omp_nest *x, const tc_omp_run *r, int axis,
                                   const char *extent);
 void tc_omp_put_each_vector(tc_omp_nest *x, const tc_omp_run *r);
 
+/* in_order.c: may an element take the place of those in front of it without a comparison of positions?  acc<i> in front of
+ * all elements, `each` being a loop over u. */
+bool tc_omp_is_in_order(const tc_omp_nest *x, const tc_omp_run *r, const tc_action *a);
+void tc_omp_put_first_place(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *each);
+
 /* In front of the loops: acc<i>, total<i> (f64), carry<i>. */
 void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r);
 void tc_omp_put_carries(tc_omp_nest *x, const tc_omp_run *r);

@@ -31,7 +31,9 @@
 __attribute__((visibility("hidden"))) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
+#define TC_MM_SHORT 8    /* steps of a micro-kernel that take no longer than asking for what the epilogue touches */
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
+#define TC_MM_FEW_IN_PLACE 8 /* panels of rows, for which a B in a second-level cache is not packed */
 #define TC_MM_FEW 4      /* panels of rows that make a block of packed B worth fetching */
 #define TC_MM_BLOCKS 8   /* blocks of rows in a thread's run, where rows are many */
 #define TC_MM_UNITS 8    /* units of work in it, where tiles are many */
@@ -190,7 +192,7 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
   const tc_mm *g = c->g;
   const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0), i = p - t->p0, k0 = kb * c->kc;
   const int64_t height = g->rows[tc_mm_fit(g->rows, rows)], deep = tc_mm_round_up(kn, g->kp);
-  char *dst = t->rows + (kb % c->deep * (t->p1 - t->p0) + i) * g->mr * c->row_bytes;
+  char *dst = t->rows + ((c->deep > 1 ? kb : 0) * (t->p1 - t->p0) + i) * g->mr * c->row_bytes;
   if (c->a_direct && rows == height) {
     t->rs[i] = g->a_rs, t->ks[i] = g->a_ks * g->ku;
     t->a[i] = g->a_at(g, t->batch, m0, k0);
@@ -211,7 +213,7 @@ TC_MM_FN void tc_mm_a_panel(const tc_mm_call *c, tc_mm_task *t, int64_t p, int64
 /* Where a tile's sums wait for the next k block, or the epilogue.  Where C is written in place only
  * tiles at its edge wait: those of the last, incomplete column panel, else of the last row panel.
  */
-TC_MM_FN int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i,
+static inline int64_t tc_mm_slot(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t i,
                             int edge) {
   if (c->kblocks == 1) return t->slot;
   if (!c->c_direct) return (q - t->g0) * (t->p1 - t->p0) + i;
@@ -253,7 +255,7 @@ TC_MM_FN tc_mm_next tc_mm_next_rows(const tc_mm_call *c, const tc_mm_task *t, in
   if (!g->a_at || g->a_ks != g->es || g->a_rs != kn * g->es || p >= t->p1) return x;
   const int64_t m0 = p * g->mr;
   x.line = g->a_at(g, t->batch, m0, kb * c->kc);
-  x.count = x.per = tc_mm_ceil_div(tc_mm_min(g->mr, g->m - m0) * g->a_rs, 64);
+  x.count = x.per = (int64_t)((uint64_t)(tc_mm_min(g->mr, g->m - m0) * g->a_rs + 63) / 64);
   return x;
 }
 
@@ -282,9 +284,14 @@ typedef struct tc_mm_args {
 TC_MM_FN void tc_mm_interleave(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *micro,
                          const tc_mm_args *x, char *sums, int add) {
   const tc_mm *g = c->g;
-  const int64_t cs = g->nr * g->cs, unit = g->kp / g->ku, all = x->steps / unit,
-                rows = t->done.rows;
-  const int64_t slices = rows && all > 1 ? tc_mm_min(all, g->slices) : 1;
+  const int64_t cs = g->nr * g->cs, rows = t->done.rows;
+  if (g->slices == 1 || !rows) { /* without divisions, which are a good part of a small tile */
+    micro(x->steps, x->a, x->rs, x->ks, x->b, x->bs, sums, cs, add, x->line, x->step);
+    tc_mm_finish(c, t, 0, rows);
+    t->done.rows = 0;
+    return;
+  }
+  const int64_t unit = g->kp / g->ku, all = x->steps / unit, slices = all > 1 ? tc_mm_min(all, g->slices) : 1;
   for (int64_t i = 0; i < slices; ++i) {
     const int64_t from = all * i / slices * unit, to = all * (i + 1) / slices * unit;
     const int held = (i ? TC_MM_KEEP : add) | (i + 1 < slices ? TC_MM_OPEN : 0);
@@ -317,8 +324,8 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
     const int v = tc_mm_fit(g->rows, rows),
               direct = c->c_direct && rows == g->rows[v] && n.cols == n.width;
-    /* Micro-kernels ask for C themselves, but for those with `begin`. */
-    if (direct ? g->begin && (last || kb > 0) : last) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
+    /* Micro-kernels ask for C themselves, but for those with `begin`.  While few steps are made nothing arrives. */
+    if (steps >= TC_MM_SHORT && (direct ? g->begin && (last || kb > 0) : last)) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.v];
     const char *line = tc_mm_line_to_prefetch(&next, i, lines, b);
     int64_t pitch = line == b ? 0 : step;
@@ -474,6 +481,11 @@ TC_MM_FN int tc_mm_b_near(const tc_mm *g) {
   return g->k * g->b_ks <= (g->b_ks < 4096 ? 1 << 18 : 1 << 16);
 }
 
+/* Is B read by so few panels of rows that packing it costs more than a second-level cache as the place where it stays? */
+TC_MM_FN int tc_mm_b_for_few(const tc_mm *g) {
+  return g->m <= 2 * g->mr || (g->m <= TC_MM_FEW_IN_PLACE * g->mr && g->b_ks < 2048 && g->k * g->b_ks <= 1 << 20);
+}
+
 /* Tasks of at most `high` row panels, with one k block of A at a time. */
 TC_MM_FN void tc_mm_area(tc_mm_call *c, int64_t high) {
   const tc_mm *g = c->g;
@@ -565,7 +577,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
   const int even = g->k % g->kp == 0;
   c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
   /* Reading B in place costs less than packing it where it is used a few times only, too. */
-  c.b_direct = g->b_at && even && (g->m <= 2 * g->mr || tc_mm_b_near(g));
+  c.b_direct = g->b_at && even && (tc_mm_b_for_few(g) || tc_mm_b_near(g));
   const int64_t tiles = g->batch * c.mpanel * c.npanel;
   const int64_t threads = tc_mm_min(tc_mm_threads(g, g->batch * g->m * g->n * (g->k + 4)), tiles);
   tc_mm_plan(&c, shared_bytes, threads);

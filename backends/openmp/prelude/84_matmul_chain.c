@@ -4,30 +4,32 @@
  *   task         some rows of C of one batch
  *     k block    all B are packed for it
  *       row block  tiles of the inner products; they become A, and its rows' accumulators move on (`rows`), by which
- *                  earlier sums of C are rescaled where they change; tiles of the outer product
- *   at its end stores of rows, and the epilogue
+ *                  earlier sums of C are rescaled where they change; tiles of the outer product, and of a second one,
+ *                  whose A is made of the same inner ones
+ *   at its end stores of rows, and the epilogues
  *
  * The order in which an element is summed depends on K alone.  Micro-kernels are those of products. */
 /* @ tc_mm_chain */
 typedef struct tc_mm_chain {
   const tc_mm *inner, *second, *outer; /* the inner ones' n is the outer one's k; second: NULL where there is one */
+  const tc_mm *beside; /* a second outer product, of the same sizes, where no rows are reduced; or NULL */
   int64_t kc;    /* length of a k block: a multiple of all widths of tiles, and of what k is padded to */
   int64_t block; /* rows of a block, at least one tile's; a multiple of all heights */
   int64_t most;  /* rows of a task at most, a multiple of `block` */
-  /* Rows of the inner products, `pitch` bytes apart, become packed rows of A, `stride` bytes apart.  top, sum: the
-   * accumulators of each row, which begin where `begin` says so; sums: the rows of C so far. */
+  /* Rows of the inner products, `pitch` bytes apart, become packed rows of A, and of that of `beside`, `stride` bytes
+   * apart.  top, sum: the accumulators of each row, which begin where `begin` says so; sums: the rows of C so far. */
   void (*rows)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t k0, int64_t kn, int begin,
-               const char *tile, const char *second, int64_t pitch, char *dst, int64_t stride, char *top, char *sum,
-               char *sums, int64_t sums_stride);
+               const char *tile, const char *second, int64_t pitch, char *dst, char *beside, int64_t stride, char *top,
+               char *sum, char *sums, int64_t sums_stride);
   void (*finish)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows); /* of rows that are complete; or NULL */
   /* Moves *first up and *end down to the keys that those rows have terms of; or 0: all. */
   void (*keys)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t *first, int64_t *end);
 } tc_mm_chain;
 /* @ tc_mm_chain_run */
 #ifdef TC_ALONE
-#define tc_mm_chain_run TC_NAME(tc_mm_chain_run_1)
+#define tc_mm_chain_run TC_NAME(tc_mm_chain_run_2)
 #else
-#define tc_mm_chain_run tc_mm_chain_run_1
+#define tc_mm_chain_run tc_mm_chain_run_2
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void tc_mm_chain_run(const tc_mm_chain *c, char *own, int64_t own_bytes);
@@ -45,7 +47,8 @@ typedef struct tc_mm_chain_call {
 
 /* The parts of a thread's scratch. */
 typedef struct tc_mm_chain_parts {
-  char *b_inner, *b_second, *b_outer, *a, *p, *s, *s_second, *sums, *top, *sum;
+  char *b_inner, *b_second, *a, *s, *s_second, *top, *sum;
+  char *b[2], *p[2], *sums[2]; /* of each outer product */
 } tc_mm_chain_parts;
 
 static inline int64_t tc_mm_chain_deep(const tc_mm *g) { return g ? tc_mm_round_up(g->k, g->kp) : 0; }
@@ -57,12 +60,15 @@ TC_MM_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id
   char *at = x->own + id * x->own_bytes;
   p.b_inner = at, at += c->kc * tc_mm_chain_deep(c->inner) * out->es;
   p.b_second = at, at += c->kc * tc_mm_chain_deep(c->second) * out->es;
-  p.b_outer = at, at += tc_mm_round_up(out->n, out->nr) * c->kc * out->es;
   p.a = at, at += c->block * x->a_bytes;
-  p.p = at, at += c->block * x->p_bytes;
   p.s = at, at += c->block * x->s_bytes;
   p.s_second = at, at += c->second ? c->block * x->s_bytes : 0;
-  p.sums = at, at += c->most * x->c_bytes;
+  for (int i = 0; i < 2; ++i) {
+    const int64_t there = i == 0 || c->beside;
+    p.b[i] = at, at += there * tc_mm_round_up(out->n, out->nr) * c->kc * out->es;
+    p.p[i] = at, at += there * c->block * x->p_bytes;
+    p.sums[i] = at, at += there * c->most * x->c_bytes;
+  }
   p.top = at, at += c->most * out->cs;
   p.sum = at;
   return p;
@@ -141,42 +147,52 @@ TC_MM_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_par
   }
 }
 
+/* Inner products of some rows and keys to rows of A. */
+TC_MM_FN void tc_mm_chain_to_rows(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *r,
+                                  int64_t k0, int64_t kn, int begin) {
+  const tc_mm *g = x->c->outer;
+  x->c->rows(g, r->batch, r->m0, r->rows, k0, kn, begin, p->s, p->s_second, x->s_bytes, p->p[0], p->p[1], x->p_bytes,
+             p->top + r->first * g->cs, p->sum + r->first * g->cs, p->sums[0] + r->first * x->c_bytes, x->c_bytes);
+}
+
 /* Some rows of C that have no keys. */
 TC_MM_FN void tc_mm_chain_none(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *r) {
-  const tc_mm *g = x->c->outer;
-  char *const sums = p->sums + r->first * x->c_bytes;
-  __builtin_memset(sums, 0, r->rows * x->c_bytes);
-  x->c->rows(g, r->batch, r->m0, r->rows, 0, 0, 1, p->s, p->s_second, 0, p->p, 0, p->top + r->first * g->cs,
-             p->sum + r->first * g->cs, sums, x->c_bytes);
+  for (int i = 0; i < (x->c->beside ? 2 : 1); ++i)
+    __builtin_memset(p->sums[i] + r->first * x->c_bytes, 0, r->rows * x->c_bytes);
+  tc_mm_chain_to_rows(x, p, r, 0, 0, 1);
+}
+
+/* Outer product number o of some rows and keys, whose rows of B are packed. */
+TC_MM_FN void tc_mm_chain_outer(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int o, const tc_mm_chain_rows *r,
+                                const tc_mm_chain_keys *keys, int begin) {
+  const tc_mm *g = o ? x->c->beside : x->c->outer;
+  const int64_t pad = tc_mm_round_up(keys->kn, g->kp) - keys->kn;
+  for (int64_t i = 0; pad && i < r->rows; ++i)
+    __builtin_memset(p->p[o] + i * x->p_bytes + keys->kn * g->es, 0, pad * g->es);
+  for (int64_t i = 0; i < r->rows; i += g->mr) {
+    const tc_mm_chain_tile t = {.v = tc_mm_fit(g->rows, tc_mm_min(g->mr, r->rows - i)),
+                                .a = p->p[o] + i * x->p_bytes,
+                                .rs = x->p_bytes,
+                                .ks = g->es * g->ku,
+                                .b = p->b[o],
+                                .n = g->n,
+                                .packed_n = g->n,
+                                .k = keys->kn,
+                                .packed_k = keys->packed,
+                                .c = p->sums[o] + (r->first + i) * x->c_bytes,
+                                .cs = x->c_bytes,
+                                .add = begin ? 0 : TC_MM_ADD};
+    tc_mm_chain_multiply(g, &t);
+  }
 }
 
 /* Some rows of C, for some keys, whose rows of B are packed; begin: the first ones. */
 TC_MM_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *r,
                                 const tc_mm_chain_keys *keys, int begin) {
-  const tc_mm *g = x->c->outer;
-  const int64_t pad = tc_mm_round_up(keys->kn, g->kp) - keys->kn;
-  char *const sums = p->sums + r->first * x->c_bytes;
   tc_mm_chain_inner(x, p, x->c->inner, p->b_inner, p->s, r, keys);
   if (x->c->second) tc_mm_chain_inner(x, p, x->c->second, p->b_second, p->s_second, r, keys);
-  x->c->rows(g, r->batch, r->m0, r->rows, keys->k0, keys->kn, begin, p->s, p->s_second, x->s_bytes, p->p, x->p_bytes,
-             p->top + r->first * g->cs, p->sum + r->first * g->cs, sums, x->c_bytes);
-  for (int64_t i = 0; pad && i < r->rows; ++i)
-    __builtin_memset(p->p + i * x->p_bytes + keys->kn * g->es, 0, pad * g->es);
-  for (int64_t i = 0; i < r->rows; i += g->mr) {
-    const tc_mm_chain_tile t = {.v = tc_mm_fit(g->rows, tc_mm_min(g->mr, r->rows - i)),
-                                .a = p->p + i * x->p_bytes,
-                                .rs = x->p_bytes,
-                                .ks = g->es * g->ku,
-                                .b = p->b_outer,
-                                .n = g->n,
-                                .packed_n = g->n,
-                                .k = keys->kn,
-                                .packed_k = keys->packed,
-                                .c = sums + i * x->c_bytes,
-                                .cs = x->c_bytes,
-                                .add = begin ? 0 : TC_MM_ADD};
-    tc_mm_chain_multiply(g, &t);
-  }
+  tc_mm_chain_to_rows(x, p, r, keys->k0, keys->kn, begin);
+  for (int i = 0; i < (x->c->beside ? 2 : 1); ++i) tc_mm_chain_outer(x, p, i, r, keys, begin);
 }
 
 /* All blocks of the task's rows that have terms among keys k0 .. k0 + kn. */
@@ -205,13 +221,15 @@ TC_MM_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chain_part
     if (k0 > 0 && (k0 >= end || k0 + kn <= first)) continue; /* the first one counts rows that have none */
     tc_mm_chain_pack(c->inner, batch, k0, kn, 0, c->inner->k, p->b_inner);
     if (c->second) tc_mm_chain_pack(c->second, batch, k0, kn, 0, c->second->k, p->b_second);
-    tc_mm_chain_pack(&g, batch, 0, g.n, k0, kn, p->b_outer);
+    tc_mm_chain_pack(&g, batch, 0, g.n, k0, kn, p->b[0]);
+    if (c->beside) tc_mm_chain_pack(c->beside, batch, 0, g.n, k0, kn, p->b[1]);
     tc_mm_chain_blocks(x, p, &all, k0, kn);
   }
   if (g.k <= 0) tc_mm_chain_none(x, p, &all);
   g.row[0] = p->top, g.row[1] = p->sum, g.row_first = m0;
   if (c->finish) c->finish(&g, batch, m0, all.rows);
-  g.epilogue(&g, batch, m0, all.rows, 0, g.n, p->sums, x->c_bytes);
+  g.epilogue(&g, batch, m0, all.rows, 0, g.n, p->sums[0], x->c_bytes);
+  if (c->beside) c->beside->epilogue(c->beside, batch, m0, all.rows, 0, g.n, p->sums[1], x->c_bytes);
 }
 
 TC_MM_FN void tc_mm_chain_worker(void *call, int id, int threads) {
@@ -241,7 +259,7 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const 
   x.p_bytes = c->kc * g->es + 64;
   x.s_bytes = c->kc * g->cs + 64;
   x.c_bytes = tc_mm_round_up(g->n, g->nr) * g->cs;
-  const int64_t blocks = tc_mm_ceil_div(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n + d + e + 8);
+  const int64_t blocks = tc_mm_ceil_div(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n * (c->beside ? 2 : 1) + d + e + 8);
   const int64_t threads = tc_mm_min(tc_mm_threads(g, work), g->batch * blocks);
   /* Packed B is used by all rows of a task; so there are as few as keep threads busy. */
   const int64_t wanted = threads > 1 ? tc_mm_ceil_div(TC_MM_CHAIN_TASKS * threads, g->batch) : 1;
