@@ -18,7 +18,7 @@ typedef struct texts {
   int kernels, functions;
 } texts;
 
-int cuda_unit_arch = 80;
+int cuda_unit_arch = 80, cuda_unit_sms = 4;
 
 static void add_kernel(texts *t, const tc_kernel_text *k) {
   char word[256];
@@ -355,7 +355,7 @@ static uint32_t launch_end(const tc_program *p, const tc_kernel_text *text, uint
 static bool launch(const cuda_unit *u, int i, machine *m) {
   int bad = 0;
   const int shared = cuda_unit_arch == 90 ? 227 * 1024 : 163 * 1024;
-  const tcrt_cuda_info info = {.arch = cuda_unit_arch, .sms = cuda_unit_arch == 90 ? 1 : 4, .max_shared = shared,
+  const tcrt_cuda_info info = {.arch = cuda_unit_arch, .sms = cuda_unit_sms, .max_shared = shared,
                                .shared_per_sm = shared + 1024, .threads_per_sm = 2048, .l2_bytes = 4096};
   const tcrt_cuda_call call = {.info = &info,
                                .bad = &bad,

@@ -15,7 +15,7 @@ typedef struct cuda_unit {
   void *library;
 } cuda_unit;
 
-extern int cuda_unit_arch; /* of the device that is emulated: 80, at first, or 90 */
+extern int cuda_unit_arch, cuda_unit_sms; /* of the device that is emulated: 80, at first, or 90; multiprocessors */
 extern const tc_target *cuda_unit_target; /* what graphs are lowered for: the backend's, at first */
 
 /* Lowers optimised graphs (borrowed), prints their kernels and builds them.  false after printing
