@@ -139,19 +139,6 @@ void tc_cuda_chain_put_start(tc_cuda_product *x, const tc_cuda_chain_layout *l) 
   tc_buf_free(&id);
 }
 
-uint32_t tc_cuda_chain_put_factor(tc_cuda_product *x, const char *const from[2]) {
-  const tc_action *a = tc_cuda_chain_rows(x);
-  tc_spelling words = tc_cuda_words;
-  tc_rule rule;
-  words.vector = words.uniform;
-  if (!tc_rescale_rule(a->reducer, a->dtype, &rule)) {
-    x->s.out->failed = true;
-    return 0;
-  }
-  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
-  return rule.value[1].id;
-}
-
 void tc_cuda_chain_put_rescale(tc_cuda_product *x, const tc_cuda_chain_layout *l) {
   tc_print_line(&x->s, "if (changed)");
   tc_print_line(&x->s, "  TC_UNROLL for (int i = 0; i < %s; ++i) sum[i] *= factor[%s];", l->sums,

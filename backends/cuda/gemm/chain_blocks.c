@@ -103,6 +103,19 @@ tc_cuda_chain_tiles tc_cuda_chain_tiles_of(const tc_cuda_product *x) {
   return t;
 }
 
+int tc_cuda_chain_copiers(const tc_cuda_product *x) {
+  const int tiles = tc_cuda_chain_tiles_of(x).n;
+  return TC_CUDA_PRODUCERS / (tiles > 2 ? 4 : tiles);
+}
+
+/* Can they step from copy to copy of the operand's tiles? */
+static bool is_brought(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_block *w, int which) {
+  const tc_cuda_fill f = tc_cuda_chain_fill(x, o, which, "0");
+  const int width = which == TC_CUDA_B ? w->n : which == TC_CUDA_INNER_B ? w->d : w->e;
+  const int along = o[which].along == x->kk ? tc_cuda_block_keys(x, w, TC_CUDA_MANY_ROWS) : width;
+  return tc_cuda_has_steps(x, &f) && tc_cuda_chain_copiers(x) * 8 % along == 0;
+}
+
 /* Do blocks of 128 rows have producers, where there may be any?  They bring arrays as they are, and leave
  * other warps the registers that those need. */
 bool tc_cuda_block_has_producers(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_block *w) {
@@ -110,9 +123,9 @@ bool tc_cuda_block_has_producers(const tc_cuda_product *x, const tc_cuda_operand
   const int threads = tc_cuda_block_threads(w, TC_CUDA_MANY_ROWS), all = threads + TC_CUDA_PRODUCERS;
   const int each = TC_CUDA_REGISTERS / all / 8 * 8; /* registers of a thread, at first */
   const int left = (each * all - TC_CUDA_PRODUCERS * TC_CUDA_FEW_REGISTERS) / threads;
-  bool plain = true;
-  for (int i = 0; i < t.n; ++i) plain = plain && o[t.which[i]].plain && o[t.which[i]].plan.width == 8;
-  return plain && !tc_cuda_chain_columns(x, NULL) && tc_cuda_block_has_many(x, w) && is_alone(x, w) &&
+  bool brought = true;
+  for (int i = 0; i < t.n; ++i) brought = brought && is_brought(x, o, w, t.which[i]);
+  return brought && !tc_cuda_chain_columns(x, NULL) && tc_cuda_block_has_many(x, w) && is_alone(x, w) &&
          registers_of(x->mm, w->part, tc_cuda_block_keys(x, w, TC_CUDA_MANY_ROWS)) * 4 <= left * 3;
 }
 

@@ -45,6 +45,8 @@ typedef struct tc_cuda_chain_tiles {
   int n, which[3];
 } tc_cuda_chain_tiles;
 tc_cuda_chain_tiles tc_cuda_chain_tiles_of(const tc_cuda_product *x);
+/* Threads that bring an operand's tiles. */
+int tc_cuda_chain_copiers(const tc_cuda_product *x);
 /* Do blocks of 128 rows of these widths, or of any, have producers, where there may be any? */
 bool tc_cuda_block_has_producers(const tc_cuda_product *x, const tc_cuda_operand *o,
                                  const tc_cuda_block *w);

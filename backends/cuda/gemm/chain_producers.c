@@ -46,7 +46,8 @@ void tc_cuda_put_gates(tc_cuda_product *x, const tc_cuda_operand *o) {
     const char c = tc_cuda_chain_letter[t.which[i]];
     tc_print_line(&x->s, "__shared__ tc_gate %c_full[SLOTS], %c_vacant[SLOTS];", c, c);
   }
-  tc_print_line(&x->s, "constexpr int COPIERS = PRODUCERS / %d; /* of a tile */", t.n > 2 ? 4 : t.n);
+  tc_print_line(&x->s, "constexpr int COPIERS = PRODUCERS / %d; /* of a tile */",
+                TC_CUDA_PRODUCERS / tc_cuda_chain_copiers(x));
   tc_print_line(&x->s, "bool begun = false;");
 }
 

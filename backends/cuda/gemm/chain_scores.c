@@ -228,6 +228,19 @@ static void put_first(const scores *s) {
                 s->factor.id);
 }
 
+uint32_t tc_cuda_chain_put_factor(tc_cuda_product *x, const char *const from[2]) {
+  const tc_action *a = tc_cuda_chain_rows(x);
+  tc_spelling words = tc_cuda_words;
+  tc_rule rule;
+  words.vector = words.uniform;
+  if (!tc_rescale_rule(a->reducer, a->dtype, &rule)) {
+    x->s.out->failed = true;
+    return 0;
+  }
+  tc_print_rule(&words, &rule, from, x->s.indent, x->s.out);
+  return rule.value[1].id;
+}
+
 /* What sums so far are multiplied by, and whether any is. */
 static void put_factors(const scores *s) {
   static const char *const from[] = {"most[h]", "next[h]"};

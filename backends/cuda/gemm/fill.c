@@ -41,10 +41,9 @@ static const char *put_guard(tc_cuda_product *x, const tc_cuda_fill *f) {
 }
 
 /* Opens the loop over the tile. */
-static void open_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *loop, const char *step) {
+static void open_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *step) {
   put_sides(x, f);
-  tc_print_line(&x->s, "%s for (int e = 0; e < %s * %s / (%s * %s); ++e) {", loop,
-                f->deep.count, f->outer.count, threads_of(f), step);
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (%s * %s); ++e) {", f->deep.count, f->outer.count, threads_of(f), step);
   x->s.indent += 2;
   put_item(x, f, "e", step);
 }
@@ -73,10 +72,10 @@ static void put_count(tc_cuda_product *x, const tc_cuda_fill *f, const char *at)
   else tc_print_line(&x->s, "constexpr int some = 8;");
 }
 
-static void put_copies_by(tc_cuda_product *x, const tc_cuda_fill *f, const char *loop) {
+static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   tc_buf at = {0};
-  open_fill(x, f, loop, "8");
+  open_fill(x, f, "8");
   uint8_t *outer = tc_print_enter(&x->s);
   const char *live = put_guard(x, f);
   tc_print_address(&x->s, &e->address, &at);
@@ -88,17 +87,12 @@ static void put_copies_by(tc_cuda_product *x, const tc_cuda_fill *f, const char 
   tc_buf_free(&at);
 }
 
-static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
-  put_copies_by(x, f, "TC_UNROLL");
-}
-
 /* ---- a step from each copy to the next ------------------------------------------------------- */
 
-/* Is a step along the axis the same everywhere, and are all points of the operand there? */
-static bool has_steps(const tc_cuda_product *x, const tc_cuda_fill *f) {
+bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
-  return !e->guard.id && !e->address.nterm && !tc_mm_parts(x->mm, f->deep.axis) &&
-         !tc_mm_parts(x->mm, f->outer.axis);
+  return f->o->plain && f->o->plan.width == 8 && !e->guard.id && !e->address.nterm &&
+         !tc_mm_parts(x->mm, f->deep.axis) && !tc_mm_parts(x->mm, f->outer.axis);
 }
 
 /* Of the tile's first copy of the thread: where it is, how many elements are there, and the step. */
@@ -130,30 +124,18 @@ static void put_steps(tc_cuda_product *x, const tc_cuda_fill *f, const char *cop
                 f->name, copy);
 }
 
-static void put_stepped_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
+void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_cuda_span *const own = is_deep(f) ? &f->deep : &f->outer,
                      *const across = is_deep(f) ? &f->outer : &f->deep;
-  if (!has_steps(x, f)) {
-    put_copies_by(x, f, "TC_ROLLED");
-    return;
-  }
   put_sides(x, f);
-  tc_print_line(&x->s, "constexpr int below = TC_MAX(%s * 8 / width, 1); /* rows of the tile from a thread's copy to its next */", threads_of(f));
+  tc_print_line(&x->s, "constexpr int below = %s * 8 / width; /* rows of the tile from a thread's copy to its next */", threads_of(f));
   tc_print_line(&x->s, "constexpr int turns = TC_MAX(8 / below, 1); /* copies until places lie as at first, 8 rows or more below */");
-  tc_print_line(&x->s, "if constexpr (below * width == %s * 8 && (turns * below) %% 8 == 0) {", threads_of(f));
-  x->s.indent += 2;
   put_first_copy(x, f, own, across);
   tc_print_line(&x->s, "const tc_int left = %s - (%s + far);", across->end, across->from);
   tc_print_line(&x->s, "if (left > rows - below)");
   put_steps(x, f, "from + e * step, some");
   tc_print_line(&x->s, "else");
   put_steps(x, f, "from + (e * below < left ? e * step : 0), e * below < left ? some : 0");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "} else {");
-  x->s.indent += 2;
-  put_copies_by(x, f, "TC_ROLLED");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
 }
 
 static uint32_t deep_axes(const tc_cuda_product *x, const tc_cuda_fill *f) {
@@ -297,7 +279,7 @@ static void put_values(tc_cuda_product *x, const tc_cuda_fill *f) {
   const char *type = tc_print_storage(x->mm->operand);
   tc_print_line(&x->s, "constexpr int TC_L = %c_lanes;", f->name);
   tc_print_line(&x->s, "TC_TYPES");
-  open_fill(x, f, "TC_UNROLL", "TC_L");
+  open_fill(x, f, "TC_L");
   tc_print_line(&x->s, "tc_vf32 part = tc_set_f32(0);");
   tc_print_line(&x->s, "if (live) {");
   x->s.indent += 2;
@@ -379,5 +361,3 @@ void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_fill(x, f
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   put_fill(x, f, put_begun_copies);
 }
-
-void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f) { put_stepped_copies(x, f); }

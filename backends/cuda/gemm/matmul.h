@@ -42,8 +42,9 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 /* Copies or values of the tile, on their way; and where that was begun. */
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
-/* Copies of an operand that is an array as it is, by threads that have few registers: each steps from copy to
- * copy, where steps are the same everywhere. */
+/* By threads that have few registers, which are a multiple of those that one row of the tile takes: each steps from
+ * copy to copy.  Of an array as it is, where steps are the same everywhere and all points are there: */
+bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 
 /* fill_rows.c: the tile as rows of the deep axis in shared memory, `stride` elements apart from `tile` on,
