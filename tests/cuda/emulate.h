@@ -1,6 +1,6 @@
 // emulate.h - runs device text on the CPU: the blocks of a grid one after the other, the threads of
 // a block as coroutines that meet at barriers and shuffles.  What it checks beyond results: that
-// all threads of a block that are still there meet at one barrier, that gates open, and that none
+// all threads of a block that are still there meet at one barrier, that mbarriers end their phases, and that none
 // writes behind the shared memory that the launch asked for.
 #ifndef TC_TEST_CUDA_EMULATE_H
 #define TC_TEST_CUDA_EMULATE_H
@@ -52,7 +52,7 @@ struct tc_fiber {
   tc_coroutine context;
   std::vector<char> stack;
   bool live = false;
-  int meeting = 0;  // 0: none, 1: barrier, 2: shuffle, 3: a gate that is shut
+  int meeting = 0;  // 0: none, 1: barrier, 2: shuffle, 3: an mbarrier
   uint64_t slot[2]; // what it offers to a shuffle; two, for the next must not overwrite the last
   unsigned turn = 0;
   std::vector<tc_pending> copies; // under way, in the order of their groups
@@ -76,15 +76,15 @@ static void tc_meet(int kind) {
 static inline void __syncthreads() { tc_meet(1); }
 static inline void __syncwarp() { tc_meet(2); }
 
-// Gates.  A phase that ends in a round is seen from the next one on: threads of a warp go on together.
-static unsigned tc_round, tc_steps; // of threads that arrived at a gate or went through one
-struct tc_gate {
+// mbarriers.  A phase that ends in a round is seen from the next one on: threads of a warp go on together.
+static unsigned tc_round, tc_steps; // of threads that arrived at an mbarrier or went on behind one
+struct tc_mbarrier {
   int count = 0, left = 0;
   unsigned ended[2] = {}; // the round in which the last phase of each parity did, + 1; 0: it has not
 };
-static inline void tc_gate_start(tc_gate *g, int count) { *g = {count, count, {0, 1}}; }
-static inline void tc_gate_end(tc_gate *g) { *g = {}; }
-static inline void tc_gate_arrive(tc_gate *g) {
+static inline void tc_mbarrier_init(tc_mbarrier *g, int count) { *g = {count, count, {0, 1}}; }
+static inline void tc_mbarrier_inval(tc_mbarrier *g) { *g = {}; }
+static inline void tc_mbarrier_arrive(tc_mbarrier *g) {
   if (g->count == 0) abort(); // it was not started
   ++tc_steps;
   if (--g->left) return;
@@ -93,21 +93,21 @@ static inline void tc_gate_arrive(tc_gate *g) {
   g->ended[phase] = tc_round + 1;
   g->ended[!phase] = 0;
 }
-static inline bool tc_gate_is_over(const tc_gate *g, int phase) {
+static inline bool tc_mbarrier_is_over(const tc_mbarrier *g, int phase) {
   return g->ended[phase] && g->ended[phase] <= tc_round;
 }
-static inline void tc_gate_wait(tc_gate *g, int phase) {
+static inline void tc_mbarrier_wait(tc_mbarrier *g, int phase) {
   if (g->count == 0) abort();
-  while (!tc_gate_is_over(g, phase)) tc_meet(3);
+  while (!tc_mbarrier_is_over(g, phase)) tc_meet(3);
   ++tc_steps;
 }
 template <int THREADS> static inline void tc_meet_consumers() {
-  static tc_gate all;
+  static tc_mbarrier all;
   static int phase[1024];
-  if (all.count == 0) tc_gate_start(&all, THREADS);
-  tc_gate_arrive(&all);
+  if (all.count == 0) tc_mbarrier_init(&all, THREADS);
+  tc_mbarrier_arrive(&all);
   int &mine = phase[tc_current];
-  tc_gate_wait(&all, mine);
+  tc_mbarrier_wait(&all, mine);
   mine = !mine;
 }
 
@@ -198,7 +198,7 @@ static bool tc_run_block() {
       return false;
     }
     if (idle > 4) {
-      fprintf(stderr, "%d of %d threads at gates that stay shut\n", shut, live);
+      fprintf(stderr, "%d of %d threads at mbarriers whose phase does not end\n", shut, live);
       return false;
     }
   }

@@ -15,7 +15,7 @@
  * the same scores, and have PART of the columns each.
  *
  * Where warps may give registers to others, and a multiprocessor holds one block, four more warps bring
- * the tiles: then warps that multiply wait for tiles alone, through gates, and not for each other, so
+ * the tiles: then warps that multiply wait for tiles alone, through mbarriers, and not for each other, so
  * that some multiply while others compute exponentials (Shah et al.: warp specialization).
  *
  * Where sizes are known at run time only, there are functions for some widths, and the launcher takes the
@@ -126,10 +126,10 @@ static void put_weights(tc_cuda_product *x, const tc_cuda_operand *o, const tc_m
   const int outers = tc_cuda_chain_outers(x);
   tc_print_line(&x->s, "tc_chain_finish<%d>(score);", outers);
   if (tc_cuda_chain_has_second(x)) tc_print_line(&x->s, "tc_chain_finish<%d>(other);", outers);
-  tc_cuda_put_leaves(x, o, false, "now", "");
+  tc_cuda_put_releases(x, o, false, "now", "");
   tc_cuda_chain_put_scores(x, &layout, keys);
   put_outer_finishes(x);
-  tc_cuda_put_leaves(x, o, true, "before", " && key0 > first");
+  tc_cuda_put_releases(x, o, true, "before", " && key0 > first");
   if (tc_cuda_chain_rows(x)) tc_cuda_chain_put_rescale(x, &layout);
   for (int i = 0; i < outers; ++i) {
     const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
@@ -142,7 +142,7 @@ static void put_weights(tc_cuda_product *x, const tc_cuda_operand *o, const tc_m
 static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc_mm_keys *keys) {
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
     tc_print_line(&x->s, "tc_u32 %s[KEYS / 16][4] = {};", tc_cuda_chain_outer_of(x, i).weights);
-  tc_print_line(&x->s, "int before = 0, turn_before = 0;");
+  tc_print_line(&x->s, "int before = 0, phase_before = 0;");
   tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int key1 = key0 + KEYS;");
@@ -152,11 +152,11 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   tc_print_line(&x->s, "tc_f32 score[KEYS / 2];");
   if (tc_cuda_chain_has_second(x)) tc_print_line(&x->s, "tc_f32 other[KEYS / 2];");
   put_arrival_alone(x, o);
-  tc_cuda_put_waits(x, o, true, "now", "turn");
+  tc_cuda_put_waits(x, o, true, "now", "phase");
   put_inner_starts(x, o, "now");
   tc_print_line(&x->s, "if (key0 > first) {");
   x->s.indent += 2;
-  tc_cuda_put_waits(x, o, false, "before", "turn_before");
+  tc_cuda_put_waits(x, o, false, "before", "phase_before");
   put_outer_starts(x, o, "before");
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
@@ -169,16 +169,16 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   tc_cuda_close_alone(x, o);
   put_weights(x, o, keys);
   tc_cuda_chain_put_fresh(x, "next");
-  tc_print_line(&x->s, "before = now, turn_before = turn, now = next;");
-  tc_print_line(&x->s, "if (now == 0) turn = !turn;");
+  tc_print_line(&x->s, "before = now, phase_before = phase, now = next;");
+  tc_print_line(&x->s, "if (now == 0) phase = !phase;");
   tc_cuda_close_tile(x);
   put_arrival_alone(x, o);
   tc_print_line(&x->s, "if (first < end) {");
   x->s.indent += 2;
-  tc_cuda_put_waits(x, o, false, "before", "turn_before");
+  tc_cuda_put_waits(x, o, false, "before", "phase_before");
   put_outer_starts(x, o, "before");
   put_outer_finishes(x);
-  tc_cuda_put_leaves(x, o, true, "before", "");
+  tc_cuda_put_releases(x, o, true, "before", "");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -236,13 +236,13 @@ static void put_first_fills(tc_cuda_product *x, const tc_cuda_operand *o) {
 static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
   put_sizes(x);
-  tc_cuda_put_gates(x, o);
+  tc_cuda_put_mbarriers(x, o);
   tc_cuda_open_tiles(x, "M", "N");
-  tc_cuda_put_gate_starts(x, o);
+  tc_cuda_put_mbarrier_inits(x, o);
   tc_cuda_chain_put_first(x, &keys);
   tc_cuda_put_batches(x);
   tc_cuda_chain_put_keys(x, &keys);
-  tc_print_line(&x->s, "int now = 0, turn = 0; /* the place of the next tile, and the phase of its gates */");
+  tc_print_line(&x->s, "int now = 0, phase = 0; /* the place of the next tile, and the phase of its mbarriers */");
   tc_cuda_put_producers(x, o);
   put_first_fills(x, o);
   put_arrival(x);

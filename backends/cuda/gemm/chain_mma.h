@@ -15,7 +15,7 @@ enum {
 };
 /* Threads that bring tiles (TC_PRODUCERS of the prelude), registers of each, and of a multiprocessor. */
 enum { TC_CUDA_PRODUCERS = 128, TC_CUDA_FEW_REGISTERS = 40, TC_CUDA_REGISTERS = 65536 };
-/* Bytes of a block of Hopper's, but for gates; and of all that have tensor cores for halves. */
+/* Bytes of a block of Hopper's, but for mbarriers; and of all that have tensor cores for halves. */
 enum { TC_CUDA_MOST_SHARED = 227 * 1024 - 128, TC_CUDA_LEAST_SHARED = 99 * 1024 };
 
 /* ---- chain_blocks.c -------------------------------------------------------------------------- */
@@ -61,9 +61,9 @@ tc_cuda_fill tc_cuda_tile_fill(const tc_cuda_product *x, const tc_cuda_operand *
 void tc_cuda_open_tile(tc_cuda_product *x, const tc_cuda_fill *f, const char *tile);
 void tc_cuda_close_tile(tc_cuda_product *x);
 
-/* All that follows is nothing where no block has producers.  Gates, and their start for a block's rows. */
-void tc_cuda_put_gates(tc_cuda_product *x, const tc_cuda_operand *o);
-void tc_cuda_put_gate_starts(tc_cuda_product *x, const tc_cuda_operand *o);
+/* All that follows is nothing where no block has producers.  mbarriers, and their start for a block's rows. */
+void tc_cuda_put_mbarriers(tc_cuda_product *x, const tc_cuda_operand *o);
+void tc_cuda_put_mbarrier_inits(tc_cuda_product *x, const tc_cuda_operand *o);
 /* What producers do; opens and closes what the other warps do. */
 void tc_cuda_put_producers(tc_cuda_product *x, const tc_cuda_operand *o);
 void tc_cuda_close_producers(tc_cuda_product *x, const tc_cuda_operand *o);
@@ -71,7 +71,7 @@ void tc_cuda_close_producers(tc_cuda_product *x, const tc_cuda_operand *o);
 void tc_cuda_put_waits(tc_cuda_product *x, const tc_cuda_operand *o, bool inner, const char *at,
                        const char *phase);
 /* The warp has read the tiles that outer products read, or that none does. */
-void tc_cuda_put_leaves(tc_cuda_product *x, const tc_cuda_operand *o, bool outer, const char *at,
+void tc_cuda_put_releases(tc_cuda_product *x, const tc_cuda_operand *o, bool outer, const char *at,
                         const char *condition);
 /* Opens and closes what is done where the block has no producers. */
 void tc_cuda_open_alone(tc_cuda_product *x, const tc_cuda_operand *o);

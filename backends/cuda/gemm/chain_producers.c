@@ -39,20 +39,20 @@ static bool is_outer(const tc_cuda_product *x, int which) {
   return any;
 }
 
-void tc_cuda_put_gates(tc_cuda_product *x, const tc_cuda_operand *o) {
+void tc_cuda_put_mbarriers(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_cuda_chain_tiles t = tc_cuda_chain_tiles_of(x);
   if (!tc_cuda_chain_has_producers(x, o)) return;
   for (int i = 0; i < t.n; ++i) {
     const char c = tc_cuda_chain_letter[t.which[i]];
-    tc_print_line(&x->s, "__shared__ tc_gate %c_full[SLOTS], %c_vacant[SLOTS];", c, c);
+    tc_print_line(&x->s, "__shared__ tc_mbarrier %c_full[SLOTS], %c_empty[SLOTS];", c, c);
   }
   tc_print_line(&x->s, "constexpr int COPIERS = PRODUCERS / %d; /* of a tile */",
                 TC_CUDA_PRODUCERS / tc_cuda_chain_copiers(x));
   tc_print_line(&x->s, "bool begun = false;");
 }
 
-/* Each block's rows begin with gates of phase 0. */
-void tc_cuda_put_gate_starts(tc_cuda_product *x, const tc_cuda_operand *o) {
+/* Each block's rows begin with mbarriers of phase 0. */
+void tc_cuda_put_mbarrier_inits(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_cuda_chain_tiles t = tc_cuda_chain_tiles_of(x);
   if (!tc_cuda_chain_has_producers(x, o)) return;
   tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) {");
@@ -61,8 +61,8 @@ void tc_cuda_put_gate_starts(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "  for (int i = 0; i < SLOTS; ++i) {");
   for (int i = 0; i < t.n; ++i) {
     const char c = tc_cuda_chain_letter[t.which[i]];
-    tc_print_line(&x->s, "    if (begun) tc_gate_end(&%c_full[i]), tc_gate_end(&%c_vacant[i]);", c, c);
-    tc_print_line(&x->s, "    tc_gate_start(&%c_full[i], COPIERS), tc_gate_start(&%c_vacant[i], THREADS / 32);", c, c);
+    tc_print_line(&x->s, "    if (begun) tc_mbarrier_inval(&%c_full[i]), tc_mbarrier_inval(&%c_empty[i]);", c, c);
+    tc_print_line(&x->s, "    tc_mbarrier_init(&%c_full[i], COPIERS), tc_mbarrier_init(&%c_empty[i], THREADS / 32);", c, c);
   }
   tc_print_line(&x->s, "  }");
   tc_print_line(&x->s, "begun = true;");
@@ -70,7 +70,7 @@ void tc_cuda_put_gate_starts(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_cuda_close_tile(x);
 }
 
-/* Brings all tiles of an operand, each as soon as its place is vacant. */
+/* Brings all tiles of an operand, each as soon as its place is empty. */
 static void put_copier(tc_cuda_product *x, const tc_cuda_operand *o, int which) {
   const char c = tc_cuda_chain_letter[which];
   tc_cuda_fill f = tc_cuda_tile_fill(x, o, which, "key0");
@@ -79,7 +79,7 @@ static void put_copier(tc_cuda_product *x, const tc_cuda_operand *o, int which) 
   f.threads = "COPIERS";
   tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "tc_gate_wait(&%c_vacant[now], !turn);", c);
+  tc_print_line(&x->s, "tc_mbarrier_wait(&%c_empty[now], !phase);", c);
   snprintf(place, sizeof place, "%c_place + now * (KEYS * %s)", c, tc_cuda_tile_width(which));
   tc_cuda_open_tile(x, &f, place);
   tc_cuda_put_stepped_fill(x, &f);
@@ -87,8 +87,8 @@ static void put_copier(tc_cuda_product *x, const tc_cuda_operand *o, int which) 
   tc_print_line(&x->s, "tc_copies_end();");
   tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "tc_chain_ready();");
-  tc_print_line(&x->s, "tc_gate_arrive(&%c_full[now]);", c);
-  tc_print_line(&x->s, "if (++now == SLOTS) now = 0, turn = !turn;");
+  tc_print_line(&x->s, "tc_mbarrier_arrive(&%c_full[now]);", c);
+  tc_print_line(&x->s, "if (++now == SLOTS) now = 0, phase = !phase;");
   tc_cuda_close_tile(x);
 }
 
@@ -127,17 +127,17 @@ void tc_cuda_put_waits(tc_cuda_product *x, const tc_cuda_operand *o, bool inner,
   const tc_cuda_chain_tiles t = tc_cuda_chain_tiles_of(x);
   for (int i = 0; tc_cuda_chain_has_producers(x, o) && i < t.n; ++i)
     if ((t.which[i] != TC_CUDA_B) == inner)
-      tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_gate_wait(&%c_full[%s], %s);",
+      tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_mbarrier_wait(&%c_full[%s], %s);",
                     tc_cuda_chain_letter[t.which[i]], at, phase);
 }
 
 /* The warp has read the tiles that outer products read, or that none does. */
-void tc_cuda_put_leaves(tc_cuda_product *x, const tc_cuda_operand *o, bool outer, const char *at,
+void tc_cuda_put_releases(tc_cuda_product *x, const tc_cuda_operand *o, bool outer, const char *at,
                        const char *condition) {
   const tc_cuda_chain_tiles t = tc_cuda_chain_tiles_of(x);
   for (int i = 0; tc_cuda_chain_has_producers(x, o) && i < t.n; ++i)
     if (is_outer(x, t.which[i]) == outer)
-      tc_print_line(&x->s, "if (PRODUCERS > 0 && lane == 0%s) tc_gate_arrive(&%c_vacant[%s]);",
+      tc_print_line(&x->s, "if (PRODUCERS > 0 && lane == 0%s) tc_mbarrier_arrive(&%c_empty[%s]);",
                     condition, tc_cuda_chain_letter[t.which[i]], at);
 }
 

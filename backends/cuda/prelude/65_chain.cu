@@ -163,7 +163,7 @@ template <class T, int M, int D, int LIVE, bool a_by_deep> struct tc_chain_left 
   }
 };
 #endif
-/* @ TC_PRODUCERS tc_gate tc_gate_start tc_gate_end tc_gate_arrive tc_gate_wait tc_registers_fewer tc_registers_more */
+/* @ TC_PRODUCERS tc_mbarrier tc_mbarrier_init tc_mbarrier_inval tc_mbarrier_arrive tc_mbarrier_wait tc_registers_fewer tc_registers_more */
 /* Warps of a block that have no part in products, but bring their tiles (CUTLASS: producers and consumers): so many threads,
  * behind the others, where code may give a warp's registers to others; else none. */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -178,18 +178,18 @@ template <int N> TC_FN void tc_registers_more() { asm volatile("setmaxnreg.inc.s
 template <int N> TC_FN void tc_registers_fewer() {}
 template <int N> TC_FN void tc_registers_more() {}
 #endif
-/* A gate in shared memory (mbarrier): every `count` arrivals end a phase; phases are 0 and 1 in turn. */
+/* An mbarrier in shared memory: every `count` arrivals end a phase; phases are 0 and 1 by turns. */
 #ifndef TC_EMULATED
-typedef tc_u64 tc_gate;
-TC_FN void tc_gate_start(tc_gate *g, int count) {
+typedef tc_u64 tc_mbarrier;
+TC_FN void tc_mbarrier_init(tc_mbarrier *g, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_shared_address(g)), "r"(count) : "memory");
 }
-TC_FN void tc_gate_end(tc_gate *g) { asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(tc_shared_address(g)) : "memory"); }
-TC_FN void tc_gate_arrive(tc_gate *g) {
+TC_FN void tc_mbarrier_inval(tc_mbarrier *g) { asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(tc_shared_address(g)) : "memory"); }
+TC_FN void tc_mbarrier_arrive(tc_mbarrier *g) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(tc_shared_address(g)) : "memory");
 }
-/* Until that phase is over; of a gate that begins, phase 1 is. */
-TC_FN void tc_gate_wait(tc_gate *g, int phase) {
+/* Until that phase is over; of one that begins, phase 1 is. */
+TC_FN void tc_mbarrier_wait(tc_mbarrier *g, int phase) {
   asm volatile("{\n"
                "  .reg .pred over;\n"
                "again_%=:\n"
