@@ -242,9 +242,7 @@ Value Evaluator::do_tc_optim_expect(const CallExpr *e) {
   const tc_ref of = p ? contents(*p, e->getExprLoc()) : tc_ref{0};
   if (failed) return {};
   tc_type type = *tc_graph_type(graph, of);
-  if (tc_dtype_is_float(static_cast<tc_dtype>(type.dtype)) &&
-      tc_dtype_bytes(static_cast<tc_dtype>(type.dtype)) == 2)
-    type.dtype = TC_F32;
+  if (tc_dtype_is_half(static_cast<tc_dtype>(type.dtype))) type.dtype = TC_F32;
   import_made(state.place, type, e->getExprLoc());
   return Value::of(Value::Void);
 }

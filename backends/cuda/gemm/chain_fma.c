@@ -314,7 +314,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_keys_loop(x, o, &keys);
   tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_cuda_chain_put_epilogue(x, o, &layout, "place");
-  tc_cuda_close_tiles(x);
+  tc_cuda_close_scope(x);
 }
 
 static void put_general(tc_cuda_product *x, const tc_cuda_operand *o) {

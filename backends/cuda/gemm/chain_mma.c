@@ -47,7 +47,7 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, co
   const tc_cuda_fill f = tc_cuda_tile_fill(x, o, which, key);
   tc_cuda_open_tile(x, &f, tile);
   tc_cuda_put_fill(x, &f);
-  tc_cuda_close_tile(x);
+  tc_cuda_close_scope(x);
 }
 
 /* Tiles on their way: B of inner products from `key` on, if there are any, to place `to`, and B of
@@ -118,7 +118,7 @@ static void put_vacancy(tc_cuda_product *x) {
   x->s.indent += 2;
   put_outer_finishes(x);
   tc_print_line(&x->s, "%s", layout.meet);
-  tc_cuda_close_tile(x);
+  tc_cuda_close_scope(x);
 }
 
 /* The tile at hand becomes A of the outer product. */
@@ -171,7 +171,7 @@ static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc
   tc_cuda_chain_put_fresh(x, "next");
   tc_print_line(&x->s, "before = now, phase_before = phase, now = next;");
   tc_print_line(&x->s, "if (now == 0) phase = !phase;");
-  tc_cuda_close_tile(x);
+  tc_cuda_close_scope(x);
   put_arrival_alone(x, o);
   tc_print_line(&x->s, "if (first < end) {");
   x->s.indent += 2;
@@ -255,7 +255,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_keys_loop(x, o, &keys);
   tc_cuda_chain_put_epilogue(x, o, &layout, "place");
   tc_cuda_close_producers(x, o);
-  tc_cuda_close_tiles(x);
+  tc_cuda_close_scope(x);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -383,9 +383,9 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
   tc_putf(out,
           "  unsigned function = suits[at].first + (large && !many);\n"
           "  int64_t high = many ? 128 : 64, block = high * 2 * suits[at].parts, shared = many ? large : small;\n"
-          "  if (many && suits[at].producers) block += tc_cuda_producers(c, &@NAME@_image);\n"
+          "  if (many && suits[at].producers && tc_cuda_has_producers(c, &@NAME@_image)) block += %d;\n"
           "  if (!vectorized) function = %d, broad = %d, block = %d, shared = %d; /* single elements */\n",
-          functions, w.n, tc_cuda_block_threads(&w, TC_CUDA_FEW_ROWS), tc_cuda_block_shared(x, &w, TC_CUDA_FEW_ROWS));
+          TC_CUDA_PRODUCERS, functions, w.n, tc_cuda_block_threads(&w, TC_CUDA_FEW_ROWS), tc_cuda_block_shared(x, &w, TC_CUDA_FEW_ROWS));
   if (!needs_general(x)) return;
   tc_putf(out,
           "  if (width > suits[at].width || small > most || (!vectorized && at > %d)) { /* any sizes suit the last ones */\n"

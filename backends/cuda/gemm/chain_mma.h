@@ -54,12 +54,11 @@ bool tc_cuda_chain_has_producers(const tc_cuda_product *x, const tc_cuda_operand
 
 /* ---- chain_producers.c: C -------------------------------------------------------------------- */
 
-/* The width of an operand's tiles, which goes on in its place; its fill; and the scope of one at `tile`. */
+/* The width of an operand's tiles, which goes on in its place; its fill; and opens the scope of one at `tile`. */
 const char *tc_cuda_tile_width(int which);
 tc_cuda_fill tc_cuda_tile_fill(const tc_cuda_product *x, const tc_cuda_operand *o, int which,
                                const char *key);
 void tc_cuda_open_tile(tc_cuda_product *x, const tc_cuda_fill *f, const char *tile);
-void tc_cuda_close_tile(tc_cuda_product *x);
 
 /* All that follows is nothing where no block has producers.  mbarriers, and their start for a block's rows. */
 void tc_cuda_put_mbarriers(tc_cuda_product *x, const tc_cuda_operand *o);

@@ -25,11 +25,6 @@ void tc_cuda_open_tile(tc_cuda_product *x, const tc_cuda_fill *f, const char *ti
   tc_print_line(&x->s, "unsigned short *const %c_tile = %s;", f->name, tile);
 }
 
-void tc_cuda_close_tile(tc_cuda_product *x) {
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
 /* ---- producers ------------------------------------------------------------------------------- */
 
 /* Does an outer product read the tile? */
@@ -67,29 +62,27 @@ void tc_cuda_put_mbarrier_inits(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "  }");
   tc_print_line(&x->s, "begun = true;");
   tc_print_line(&x->s, "__syncthreads();");
-  tc_cuda_close_tile(x);
+  tc_cuda_close_scope(x);
 }
 
 /* Brings all tiles of an operand, each as soon as its place is empty. */
 static void put_copier(tc_cuda_product *x, const tc_cuda_operand *o, int which) {
   const char c = tc_cuda_chain_letter[which];
-  tc_cuda_fill f = tc_cuda_tile_fill(x, o, which, "key0");
+  const tc_cuda_fill f = tc_cuda_tile_fill(x, o, which, "key0");
   char place[64];
-  f.thread = "copier";
-  f.threads = "COPIERS";
   tc_print_line(&x->s, "for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "tc_mbarrier_wait(&%c_empty[now], !phase);", c);
   snprintf(place, sizeof place, "%c_place + now * (KEYS * %s)", c, tc_cuda_tile_width(which));
   tc_cuda_open_tile(x, &f, place);
-  tc_cuda_put_stepped_fill(x, &f);
-  tc_cuda_close_tile(x);
+  tc_cuda_put_stepped_fill(x, &f, "copier", "COPIERS");
+  tc_cuda_close_scope(x);
   tc_print_line(&x->s, "tc_copies_end();");
   tc_print_line(&x->s, "tc_copies_wait<0>();");
   tc_print_line(&x->s, "tc_chain_ready();");
   tc_print_line(&x->s, "tc_mbarrier_arrive(&%c_full[now]);", c);
   tc_print_line(&x->s, "if (++now == SLOTS) now = 0, phase = !phase;");
-  tc_cuda_close_tile(x);
+  tc_cuda_close_scope(x);
 }
 
 /* Opens what the block's other warps do. */
@@ -106,9 +99,9 @@ void tc_cuda_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
     tc_print_line(&x->s, "if (tile_of == %d) {", i);
     x->s.indent += 2;
     put_copier(x, o, t.which[i]);
-    tc_cuda_close_tile(x);
+    tc_cuda_close_scope(x);
   }
-  tc_cuda_close_tile(x);
+  tc_cuda_close_scope(x);
   tc_print_line(&x->s, "__syncthreads();");
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
@@ -118,7 +111,7 @@ void tc_cuda_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
 }
 
 void tc_cuda_close_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
-  if (tc_cuda_chain_has_producers(x, o)) tc_cuda_close_tile(x);
+  if (tc_cuda_chain_has_producers(x, o)) tc_cuda_close_scope(x);
 }
 
 /* Waits until tiles are there that inner products read, or, inner: false, those that outer ones alone do. */
@@ -149,5 +142,5 @@ void tc_cuda_open_alone(tc_cuda_product *x, const tc_cuda_operand *o) {
 }
 
 void tc_cuda_close_alone(tc_cuda_product *x, const tc_cuda_operand *o) {
-  if (tc_cuda_chain_has_producers(x, o)) tc_cuda_close_tile(x);
+  if (tc_cuda_chain_has_producers(x, o)) tc_cuda_close_scope(x);
 }

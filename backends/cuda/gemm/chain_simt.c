@@ -173,7 +173,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_cuda_chain_put_epilogue(x, o, &layout, "place");
-  tc_cuda_close_tiles(x);
+  tc_cuda_close_scope(x);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */

@@ -8,9 +8,6 @@
 
 static bool is_deep(const tc_cuda_fill *f) { return f->o->along == f->deep.axis; }
 
-static const char *thread_of(const tc_cuda_fill *f) { return f->thread ? f->thread : "(int)threadIdx.x"; }
-static const char *threads_of(const tc_cuda_fill *f) { return f->threads ? f->threads : "THREADS"; }
-
 static void put_sides(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_line(&x->s, "constexpr int width = %s, rows = %s;",
                 is_deep(f) ? f->deep.count : f->outer.count,
@@ -23,7 +20,7 @@ static void put_item(tc_cuda_product *x, const tc_cuda_fill *f, const char *numb
                      const char *step) {
   const bool deep = is_deep(f);
   const char *outer = x->text[f->outer.axis], *k = x->text[f->deep.axis];
-  tc_print_line(&x->s, "const int item = (%s + %s * %s) * %s;", thread_of(f), number, threads_of(f), step);
+  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + %s * THREADS) * %s;", number, step);
   tc_print_line(&x->s, "const int near = item %% width, far = item / width;");
   tc_print_line(&x->s, "const tc_int %s = %s + %s, %s = %s + %s;", outer, f->outer.from,
                 deep ? "far" : "near", k, f->deep.from, deep ? "near" : "far");
@@ -43,14 +40,10 @@ static const char *put_guard(tc_cuda_product *x, const tc_cuda_fill *f) {
 /* Opens the loop over the tile. */
 static void open_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *step) {
   put_sides(x, f);
-  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (%s * %s); ++e) {", f->deep.count, f->outer.count, threads_of(f), step);
+  tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %s * %s / (THREADS * %s); ++e) {",
+                f->deep.count, f->outer.count, step);
   x->s.indent += 2;
   put_item(x, f, "e", step);
-}
-
-static void close_fill(tc_cuda_product *x) {
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
 }
 
 /* ---- copies in the background ---------------------------------------------------------------- */
@@ -83,7 +76,7 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%s ? %s : 0), %s ? some : 0);", f->name, e->buffer,
                 live, at.text ? at.text : "0", live);
   tc_print_leave(&x->s, outer);
-  close_fill(x);
+  tc_cuda_close_scope(x);
   tc_buf_free(&at);
 }
 
@@ -97,11 +90,11 @@ bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f) {
 
 /* Of the tile's first copy of the thread: where it is, how many elements are there, and the step. */
 static void put_first_copy(tc_cuda_product *x, const tc_cuda_fill *f, const tc_cuda_span *own,
-                           const tc_cuda_span *across) {
+                           const tc_cuda_span *across, const char *thread) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   const char *const near = x->text[own->axis];
   tc_buf at = {0}, step = {0};
-  tc_print_line(&x->s, "const int near = %s * 8 %% width, far = %s * 8 / width;", thread_of(f), thread_of(f));
+  tc_print_line(&x->s, "const int near = %s * 8 %% width, far = %s * 8 / width;", thread, thread);
   tc_print_line(&x->s, "const int some = %s + width <= %s ? 8 : (int)TC_MAX(TC_MIN((tc_int)8, %s - (%s + near)), (tc_int)0);", own->from, own->end, own->end, own->from);
   tc_print_line(&x->s, "const tc_int %s = some ? %s + near : %s, %s = TC_MIN(%s + far, %s - 1);", near,
                 own->from, own->from, x->text[across->axis], across->from, across->end);
@@ -124,13 +117,14 @@ static void put_steps(tc_cuda_product *x, const tc_cuda_fill *f, const char *cop
                 f->name, copy);
 }
 
-void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
+void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *thread,
+                              const char *threads) {
   const tc_cuda_span *const own = is_deep(f) ? &f->deep : &f->outer,
                      *const across = is_deep(f) ? &f->outer : &f->deep;
   put_sides(x, f);
-  tc_print_line(&x->s, "constexpr int below = %s * 8 / width; /* rows of the tile from a thread's copy to its next */", threads_of(f));
+  tc_print_line(&x->s, "constexpr int below = %s * 8 / width; /* rows of the tile from a thread's copy to its next */", threads);
   tc_print_line(&x->s, "constexpr int turns = TC_MAX(8 / below, 1); /* copies until places lie as at first, 8 rows or more below */");
-  put_first_copy(x, f, own, across);
+  put_first_copy(x, f, own, across, thread);
   tc_print_line(&x->s, "const tc_int left = %s - (%s + far);", across->end, across->from);
   tc_print_line(&x->s, "if (left > rows - below)");
   put_steps(x, f, "from + e * step, some");
@@ -198,7 +192,7 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   put_begun(x, f, "at", e->buffer, &e->address);
   for (uint32_t i = 0; (i = next_place(x, f, i));)
     put_begun(x, f, "place", i, &x->k->expr[i].address);
-  close_fill(x);
+  tc_cuda_close_scope(x);
 }
 
 /* What changes along the deep axis of an address or a place. */
@@ -249,7 +243,7 @@ static void put_begun_tile(tc_cuda_product *x, const tc_cuda_fill *f, bool whole
   tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%c_at%u[e] + at%u), %s%s);",
                 f->name, buffer, f->name, buffer, buffer, whole ? "8" : live, whole ? "" : " ? some : 0");
   tc_print_leave(&x->s, outer);
-  close_fill(x);
+  tc_cuda_close_scope(x);
 }
 
 /* Copies of a constant length are faster. */
@@ -270,7 +264,7 @@ static void put_begun_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_line(&x->s, "} else {");
   x->s.indent += 2;
   put_begun_tile(x, f, false);
-  close_fill(x);
+  tc_cuda_close_scope(x);
 }
 
 /* ---- by way of registers --------------------------------------------------------------------- */
@@ -288,7 +282,7 @@ static void put_values(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part);", type,
                 type, f->name);
-  close_fill(x);
+  tc_cuda_close_scope(x);
 }
 
 static void put_load(tc_cuda_product *x, const tc_cuda_fill *f, const char *live, const char *at) {
@@ -317,9 +311,9 @@ static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_buf at = {0};
   tc_print_address(&x->s, &x->k->expr[f->o->value.id].address, &at);
   put_sides(x, f);
-  if (neighbours) tc_print_line(&x->s, "constexpr int L = 8, all = %s * %s / (%s * L), each = all %% 4 == 0 ? 4 : all %% 3 == 0 ? 3 : all %% 2 == 0 ? 2 : 1;", f->deep.count, f->outer.count, threads_of(f));
-  else tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (%s * L), each = all < 16 ? all : 16;", f->name,
-                f->deep.count, f->outer.count, threads_of(f));
+  if (neighbours) tc_print_line(&x->s, "constexpr int L = 8, all = %s * %s / (THREADS * L), each = all %% 4 == 0 ? 4 : all %% 3 == 0 ? 3 : all %% 2 == 0 ? 2 : 1;", f->deep.count, f->outer.count);
+  else tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (THREADS * L), each = all < 16 ? all : 16;", f->name,
+                f->deep.count, f->outer.count);
   tc_print_line(&x->s, "TC_ROLLED for (int chunk = 0; chunk < all; chunk += each) {");
   tc_print_line(&x->s, "  tc_held%s<tc_%s, L> part[each];", neighbours ? "_anywhere" : "", type);
   x->s.indent += 2;
@@ -333,9 +327,9 @@ static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
     if (stores) put_stored(x, f, live);
     else put_load(x, f, live, at.text ? at.text : "0");
     tc_print_leave(&x->s, outer);
-    close_fill(x);
+    tc_cuda_close_scope(x);
   }
-  close_fill(x);
+  tc_cuda_close_scope(x);
   tc_buf_free(&at);
 }
 

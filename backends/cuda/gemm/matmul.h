@@ -31,8 +31,6 @@ typedef struct tc_cuda_fill {
   char name; /* the tile is <name>_tile, and accesses are of <name>_lanes elements */
   tc_cuda_span outer, deep;
   const char *what; /* of pieces: for the text's reader */
-  /* C: which of how many threads that fill the tile; NULL: threadIdx.x of THREADS */
-  const char *thread, *threads;
 } tc_cuda_fill;
 
 /* fill.c: in front of the loop over the deep axis, what of each copy's address and guard does not
@@ -42,10 +40,11 @@ void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 /* Copies or values of the tile, on their way; and where that was begun. */
 void tc_cuda_put_fill(tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_begun_fill(tc_cuda_product *x, const tc_cuda_fill *f);
-/* By threads that have few registers, which are a multiple of those that one row of the tile takes: each steps from
- * copy to copy.  Of an array as it is, where steps are the same everywhere and all points are there: */
+/* By threads that have few registers, `thread` (C) of `threads`, a multiple of those that one row of the tile takes:
+ * each steps from copy to copy.  Of an array as it is, where steps are the same everywhere and all points are there: */
 bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f);
-void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f);
+void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *thread,
+                              const char *threads);
 
 /* fill_rows.c: the tile as rows of the deep axis in shared memory, `stride` elements apart from `tile` on,
  * in the type that sums have; blocks have THREADS.  Of an array as it is they are copies in the
@@ -93,7 +92,8 @@ void tc_cuda_open_tiles(tc_cuda_product *x, const char *high, const char *broad)
 /* ... in an order that has the first tile of all batches first, then the second one of each: where
  * those in front take longer, what takes least fills the machine at the end. */
 void tc_cuda_open_tiles_of_all(tc_cuda_product *x, const char *high, const char *broad);
-void tc_cuda_close_tiles(tc_cuda_product *x);
+/* The brace that ends a loop or a block of C: also that of tiles. */
+void tc_cuda_close_scope(tc_cuda_product *x);
 /* A function: an instance of the template @NAME@_<of> with these arguments, `blocks` of a
  * multiprocessor, with producers behind its threads where there may be any. */
 void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,

@@ -164,7 +164,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_cuda_put_batches(x);
   put_loop(x, o);
   put_epilogue(x, (int)o[2].plan.width);
-  tc_cuda_close_tiles(x);
+  tc_cuda_close_scope(x);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ void tc_cuda_open_tiles_of_all(tc_cuda_product *x, const char *high, const char 
   open_tiles(x, high, broad, true);
 }
 
-void tc_cuda_close_tiles(tc_cuda_product *x) {
+void tc_cuda_close_scope(tc_cuda_product *x) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
