@@ -357,7 +357,9 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {special_sums, 6, 20000},
                                {double_sums, 6, 5003},
                                {double_sums, 6, 20000},
-                               {logsumexp, 2, 50003},
+                               {logsumexp, 2, 50003}, /* few: 1024 threads for each */
+                               {logsumexp, 257, 5003},
+                               {logsumexp, 256, 16388},
                                {two_rows, 2, 20003},
                                {long_doubles, 256, 2052}, /* many: three on a multiprocessor */
                                {long_doubles, 683, 768},  /* many: three full warps */

@@ -139,14 +139,32 @@ static void add_smem_group(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f,
   tc_cuda_add(plan, group);
 }
 
-/* Thread groups for rows that one pass reads: small ones, for all threads join in every result. */
+/* Of rows that one pass reads: small groups, for all threads join in every result. */
+enum { ONCE = 256 };
+
+/* f, where there are many rows; where they are few, a row's threads are all that a multiprocessor
+ * has at work, up to the largest group. */
+static void add_once_any(tc_cuda_plan *plan, tc_cuda_variant f) {
+  tc_cuda_variant many = f;
+  many.least = 1;
+  many.most = ONCE;
+  if (f.group) many.group = ONCE;
+  tc_cuda_add(plan, many);
+  f.group = 0;
+  f.most = TC_CUDA_LARGEST_GROUP;
+  if (f.lanes == 1) f.unroll *= 2;
+  tc_cuda_add(plan, f);
+}
+
 static void add_once(tc_cuda_plan *plan, tc_cuda_variant f) {
-  static const int group[] = {64, 128, 256}, items[] = {1024, 4096, 0};
-  for (int i = 0; i < 3; ++i) {
+  static const int group[] = {64, 128, ONCE}, items[] = {1024, 4096, 0};
+  enum { N = sizeof group / sizeof *group };
+  for (int i = 0; i < N; ++i) {
     f.group = f.most = group[i];
     f.longest = items[i];
     f.unroll = f.lanes > 4 && items[i] ? 8 : 4;
-    tc_cuda_add(plan, f);
+    if (items[i]) tc_cuda_add(plan, f);
+    else add_once_any(plan, f);
   }
 }
 
@@ -366,7 +384,7 @@ static void add_few_threads(tc_cuda_plan *plan, const tc_cuda_variant *f) {
 
 /* Rows of any length: groups that keep them in registers, and those that do not. */
 static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
-  enum { ONCE = 256, REGISTERS = 512 }; /* threads that have registers for more than the row */
+  enum { REGISTERS = 512 }; /* threads that have registers for more than the row */
   const int items = r->count ? most_items(r, f.lanes) : 0;
   if (f.lanes == 1) tc_cuda_add_tiled_rows(plan, f);
   if (items) add_groups(r, plan, &f, items);
@@ -384,8 +402,8 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f)
   else {
     if (items) f.unroll = 4;
     if (items && (f.lanes > 4 || r->shared)) f.most = REGISTERS;
-    if (items && r->passes < 2) f.most = ONCE;
-    tc_cuda_add(plan, f);
+    if (items && r->passes < 2) add_once_any(plan, f);
+    else tc_cuda_add(plan, f);
   }
 }
 
