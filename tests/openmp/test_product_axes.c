@@ -101,7 +101,7 @@ static void check_cases(void) {
   cr_assert(omp_unit_build_by(&u, graphs, ncases, ~0u, &b));
   for (int i = 0; i < ncases; i++) {
     cr_assert(u.result[i].compiled, "%s", cases[i].what);
-    cr_assert_eq(u.result[i].kernels, 1, "%s", cases[i].what);
+    cr_assert_eq(u.result[i].kernels, 1, "%s: %d kernels", cases[i].what, (int)u.result[i].kernels);
     for (int level = 0; level < TC_ISA_COUNT; level++) {
       if (!(omp_levels_here() >> level & 1)) continue;
       tcrt_isa = level;
@@ -214,6 +214,21 @@ Test(product_axes, columns_apart, .timeout = 600) {
   ADD_ALL(apart, NULL, "columns two apart", {"1", "3", "4", "150", "2", "2"}, {"2", "1", "6", "9", "2", "16"});
   ADD_ALL(apart, NULL, "columns three apart", {"2", "3", "9", "40", "3", "5"}, {"1", "1", "5", "200", "3", "2"});
   check_cases();
+}
+
+/* The epilogue sees an image where packing sees its rows of 20 points; where rows of B begin is found once. */
+Test(product_axes, points_of_an_image_are_one_run) {
+  static const char *const size[] = {"2", "3", "9", "21", "1"};
+  tc_graph *g = graph_of(channels_first, "f32", size);
+  omp_unit u;
+  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
+  const char *const text = u.texts.kernels->text.text, *const epilogue = strstr(text, "_epilogue(const tc_mm *g");
+  cr_assert(epilogue);
+  const char *const image = strstr(epilogue, "TC_MIN(n0 + cols - n, (140) - n_");
+  cr_expect(image && image < strstr(epilogue, "\n}\n"));
+  cr_expect(strstr(text, "TC_MIN(n0 + cols - n, (20) - n_"));
+  cr_expect(strstr(text, "_b_rows(&g, 0);"));
+  omp_unit_free(&u);
 }
 
 /* k twice over the same elements, and over none. */
