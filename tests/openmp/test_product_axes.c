@@ -279,6 +279,30 @@ Test(product_axes, one_column_shared_is_a_nest) {
   omp_unit u;
   cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
   const char *const text = u.texts.kernels->text.text;
-  cr_expect(strstr(text, "|| s_N <= 1) return TC_NAME(") && strstr(text, "_row)(buf, sym, scalar);"));
+  cr_expect(strstr(text, "|| s_N <= 1 ||") && strstr(text, ") return TC_NAME(") && strstr(text, "_row)(buf, sym, scalar);"));
   omp_unit_free(&u);
+}
+
+/* The same without c: of few terms, whole rows are written one after the other where they are wide and B stays near. */
+static const char shared_bare[] =
+    "graph g\n%1 = param @T[@1,@3,@2] \"x\"\n%2 = param @T[@3,@4] \"w\"\n%3 = permute %1 axes=[0,2,1]\n%4 = matmul %3 %2\nret %4\n";
+
+Test(product_axes, few_terms_shared, .timeout = 600) {
+  static const char *const names[] = {"B", "M", "K", "N"};
+  ADD_ALL(shared_bare, names, "few terms", {"2", "20", "3", "130"}, {"3", "40", "4", "300"}, {"1", "33", "1", "128"},
+          {"2", "17", "4", "127"}, {"2", "19", "2", "5000"}, {"3", "9", "0", "140"});
+  check_cases();
+}
+
+Test(product_axes, few_terms_of_wide_rows_are_a_nest) {
+  static const char *const size[] = {"B", "M", "K", "N"}, *const known[] = {"3", "40", "4", "300"}, *const narrow[] = {"3", "40", "4", "100"};
+  tc_graph *g[] = {graph_of(shared_bare, "f32", size), graph_of(shared_bare, "f32", known), graph_of(shared_bare, "f32", narrow)};
+  static const char *const want[] = {"(s_N >= 128 && (s_K + 1) * (s_N) <= 8192)", NULL, "tc_mm_run(&g"};
+  for (int i = 0; i < 3; i++) {
+    omp_unit u;
+    cr_assert(omp_unit_build(&u, &g[i], 1, ~0u, &diag));
+    const char *const text = u.texts.kernels->text.text;
+    cr_expect(want[i] ? strstr(text, want[i]) != NULL : !strstr(text, "tc_mm_run(&g"), "%d", i);
+    omp_unit_free(&u);
+  }
 }
