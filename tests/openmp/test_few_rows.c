@@ -159,6 +159,19 @@ static void check_choices(const product *p, const choice *known, int n, const ch
   omp_unit_free(&u);
 }
 
+/* Both operands have k contiguous: rows of B are read once for up to four of A. */
+Test(few_rows, share_rows_of_b) {
+  static const char *const dtype[] = {"f32", "bf16"};
+  for (int i = 0; i < 2; i++) {
+    const product p = {dtype[i], false, true, false};
+    tc_graph *g = graph_of(&p, NULL);
+    omp_unit u = unit_of(&g, 1);
+    const char *const text = u.texts.kernels->text.text;
+    cr_expect_eq(strstr(text, "(s_M <= 4 && s_K >= 128)") && strstr(text, "enum { jam = 3 };"), i == 0, "%s", p.dtype);
+    omp_unit_free(&u);
+  }
+}
+
 /* Results of few terms, which an epilogue takes up, are a nest; rows of which are long enough for that. */
 Test(few_rows, few_terms) {
   static const choice known[] = {{{1, 20, 4, 64}, true}, {{1, 20, 5, 64}, false}, {{1, 20, 4, 63}, false}};

@@ -20,6 +20,8 @@ enum {
    * words of several, which micro-kernels multiply faster. */
   LONG = 64,
   LONG_WORDS = 512,
+  /* The same for so many rows as are jammed, which B is read once for. */
+  LONG_JAMMED = 128,
   /* Results for which transposing a B of NEAR bytes, which stays in a second-level cache, costs
    * more than reading it for each row. */
   FEW_RESULTS = 64,
@@ -181,12 +183,13 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
   tc_buf k = {0};
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   put_or(out, first);
-  const int few = !words && is_b_of_bytes(x) ? FEW_ROWS_OF_BYTES : FEW_ROWS;
+  const bool bytes = !words && is_b_of_bytes(x);
+  if (!words && !bytes) tc_putf(out, "(%s <= %d && %s >= %d) || ", m, TC_OMP_JAM_ROWS, k.text, LONG_JAMMED);
   tc_putf(out,
           "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) "
           "<= %d)",
-          m, few, k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n,
-          FEW_RESULTS, n, k.text, NEAR / x->e.bytes);
+          m, bytes ? FEW_ROWS_OF_BYTES : FEW_ROWS, k.text, LONG, n, FEW_COLUMNS - words, k.text,
+          words ? LONG_WORDS : LONG, m, n, FEW_RESULTS, n, k.text, NEAR / x->e.bytes);
   tc_buf_free(&k);
 }
 
