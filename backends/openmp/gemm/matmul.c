@@ -416,17 +416,17 @@ static void close_kernel(tc_omp_matmul *x) {
 static void put_run(const tc_omp_matmul *x, const char *shared, const char *own) {
   const uint32_t n = x->k->nbuffer;
   tc_buf table = {0};
-  tc_print_dim(x->p, tc_omp_mm_spans_bytes(x), &table);
   if (!tc_omp_mm_has_spans(x)) {
     tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared, n + 1, own);
-  } else {
-    tc_put(x->out, "  {\n");
-    if (x->vnni) tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
-    tc_put(x->out, "    @NAME@_b_rows(&g, 0);\n");
-    if (x->vnni) tc_put(x->out, "#endif\n");
-    tc_putf(x->out, "    tc_mm_run(&g, (char *)buf[%u] + %s, (%s) - (%s), buf[%u], %s);\n  }\n", n, table.text, shared,
-            table.text, n + 1, own);
+    return;
   }
+  tc_print_dim(x->p, tc_omp_mm_spans_bytes(x), &table);
+  tc_put(x->out, "  {\n");
+  if (x->vnni) tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
+  tc_put(x->out, "    @NAME@_b_rows(&g, 0);\n");
+  if (x->vnni) tc_put(x->out, "#endif\n");
+  tc_putf(x->out, "    tc_mm_run(&g, (char *)buf[%u] + %s, (%s) - (%s), buf[%u], %s);\n  }\n", n, table.text, shared,
+          table.text, n + 1, own);
   tc_buf_free(&table);
 }
 
@@ -438,7 +438,7 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   tc_put(x->out, "\n");
   put_tiles(x);
   tc_omp_mm_put_operands(x);
-  tc_omp_mm_put_b_rows(x);
+  if (tc_omp_mm_has_spans(x)) tc_omp_mm_put_b_rows(x);
   tc_omp_mm_put_epilogue(x);
   tc_omp_mm_put_prefetch(x);
   if (is_transformed(x)) tc_omp_mm_put_image(x);
@@ -603,7 +603,8 @@ static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *s
 /* Where rows of B begin. */
 static tc_dim rows_of_b(const tc_kernel *k, const tc_program *p) {
   tc_omp_matmul x;
-  const tc_dim bytes = open_kernel(&x, k, p, NULL) ? tc_omp_mm_spans_bytes(&x) : tc_dim_const(0);
+  const bool any = open_kernel(&x, k, p, NULL) && tc_omp_mm_has_spans(&x);
+  const tc_dim bytes = any ? tc_omp_mm_spans_bytes(&x) : tc_dim_const(0);
   close_kernel(&x);
   return bytes;
 }

@@ -72,19 +72,15 @@ bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni) {
   return true;
 }
 
-bool tc_omp_mm_has_spans(const tc_omp_matmul *x) {
-  return !tc_mm_is_chain(x->mm) && source(x, x->vnni) && tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->an;
-}
+bool tc_omp_mm_may_have_spans(const tc_omp_matmul *x) { return source(x, x->vnni); }
 
 tc_dim tc_omp_mm_spans_bytes(const tc_omp_matmul *x) {
   enum { ROW = sizeof(int64_t), LINE = 64 };
   tc_dims *c = tc_graph_dims(x->p->graph);
-  if (!tc_omp_mm_has_spans(x)) return tc_dim_const(0);
   return tc_dim_mul(c, tc_dim_ceildiv(c, x->mm->axis[x->ak].extent, tc_dim_const(LINE / ROW)), tc_dim_const(LINE));
 }
 
 void tc_omp_mm_put_b_rows(tc_omp_matmul *x) {
-  if (!tc_omp_mm_has_spans(x)) return;
   const tc_address rows = along_columns(x, &x->k->expr[x->mm->b.id].address, false);
   tc_buf row = {0};
   if (x->vnni) tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
