@@ -159,20 +159,36 @@ static void check_choices(const product *p, const choice *known, int n, const ch
   omp_unit_free(&u);
 }
 
+/* Both operands have k contiguous: rows of B are read once for up to four of A. */
+Test(few_rows, share_rows_of_b) {
+  static const char *const dtype[] = {"f32", "bf16"};
+  for (int i = 0; i < 2; i++) {
+    const product p = {dtype[i], false, true, false};
+    tc_graph *g = graph_of(&p, NULL);
+    omp_unit u = unit_of(&g, 1);
+    const char *const text = u.texts.kernels->text.text;
+    cr_expect_eq(strstr(text, "(s_M <= 4 && s_K >= 128)") && strstr(text, "enum { jam = 3 };"), i == 0, "%s", p.dtype);
+    omp_unit_free(&u);
+  }
+}
+
 /* Results of few terms, which an epilogue takes up, are a nest; rows of which are long enough for that. */
 Test(few_rows, few_terms) {
   static const choice known[] = {{{1, 20, 4, 64}, true}, {{1, 20, 5, 64}, false}, {{1, 20, 4, 63}, false}};
   check_choices(&(product){"bf16", false, false, false}, known, 3, "(s_K <= 4 && s_N >= 64)");
 }
 
-/* Those that tiles put into C themselves: few rows, or rows that share the sets of a cache. */
+/* Those that tiles put into C themselves: few rows, rows that share the sets of a cache, or wide ones, of which one stays in a
+ * first-level cache together with B. */
 Test(few_rows, few_terms_in_place) {
   static const choice known[] = {{{1, 16, 4, 64}, true}, {{1, 17, 4, 64}, false}, {{1, 16, 5, 64}, false},
-                                 {{1, 17, 4, 2048}, true}, {{1, 17, 4, 2047}, false}};
-  static const sizes some[] = {{2, 16, 4, 64}, {2, 17, 4, 64}, {1, 40, 2, 1024}, {3, 7, 1, 131}, {1, 0, 2, 64}, {1, 5, 0, 1024}};
+                                 {{1, 17, 4, 2048}, true}, {{1, 17, 4, 2047}, false}, {{1, 17, 4, 1638}, true},
+                                 {{1, 17, 4, 1639}, false}, {{1, 17, 4, 128}, true}, {{1, 17, 4, 127}, false}};
+  static const sizes some[] = {{2, 16, 4, 64}, {2, 17, 4, 64}, {1, 40, 2, 1024}, {2, 19, 3, 200}, {3, 7, 1, 131}, {1, 0, 2, 64}, {1, 5, 0, 1024}};
   for (int ta = 0; ta < 2; ta++) {
     const product p = {"f32", ta, false, true};
-    check_choices(&p, known, 5, "(s_K <= 4 && s_N >= 64 && (s_M <= 16 || (s_N) % 1024 == 0))");
+    check_choices(&p, known, sizeof known / sizeof *known,
+                  "(s_K <= 4 && s_N >= 64 && (s_M <= 16 || (s_N) % 1024 == 0 || (s_N >= 128 && (s_K + 1) * (s_N) <= 8192)))");
     tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
     omp_unit u = unit_of(&built, 1);
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) check(&u, 0, g, &p, &some[i]);

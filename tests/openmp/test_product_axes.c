@@ -101,7 +101,7 @@ static void check_cases(void) {
   cr_assert(omp_unit_build_by(&u, graphs, ncases, ~0u, &b));
   for (int i = 0; i < ncases; i++) {
     cr_assert(u.result[i].compiled, "%s", cases[i].what);
-    cr_assert_eq(u.result[i].kernels, 1, "%s", cases[i].what);
+    cr_assert_eq(u.result[i].kernels, 1, "%s: %d kernels", cases[i].what, (int)u.result[i].kernels);
     for (int level = 0; level < TC_ISA_COUNT; level++) {
       if (!(omp_levels_here() >> level & 1)) continue;
       tcrt_isa = level;
@@ -216,6 +216,21 @@ Test(product_axes, columns_apart, .timeout = 600) {
   check_cases();
 }
 
+/* The epilogue sees an image where packing sees its rows of 20 points; where rows of B begin is found once. */
+Test(product_axes, points_of_an_image_are_one_run) {
+  static const char *const size[] = {"2", "3", "9", "21", "1"};
+  tc_graph *g = graph_of(channels_first, "f32", size);
+  omp_unit u;
+  cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
+  const char *const text = u.texts.kernels->text.text, *const epilogue = strstr(text, "_epilogue(const tc_mm *g");
+  cr_assert(epilogue);
+  const char *const image = strstr(epilogue, "TC_MIN(n0 + cols - n, (140) - n_");
+  cr_expect(image && image < strstr(epilogue, "\n}\n"));
+  cr_expect(strstr(text, "TC_MIN(n0 + cols - n, (20) - n_"));
+  cr_expect(strstr(text, "_b_rows(&g, 0);"));
+  omp_unit_free(&u);
+}
+
 /* k twice over the same elements, and over none. */
 static const char twice[] = "graph g\n%1 = param @T[4,@1] \"x\"\n%2 = param @T[2*@2,7] \"w\"\n%3 = reshape %1 dims=[4,1,@2]\n"
                             "%4 = expand %3 dims=[4,2,@2]\n%5 = reshape %4 dims=[4,2*@2]\n%6 = matmul %5 %2\nret %6\n";
@@ -264,6 +279,30 @@ Test(product_axes, one_column_shared_is_a_nest) {
   omp_unit u;
   cr_assert(omp_unit_build(&u, &g, 1, ~0u, &diag));
   const char *const text = u.texts.kernels->text.text;
-  cr_expect(strstr(text, "|| s_N <= 1) return TC_NAME(") && strstr(text, "_row)(buf, sym, scalar);"));
+  cr_expect(strstr(text, "|| s_N <= 1 ||") && strstr(text, ") return TC_NAME(") && strstr(text, "_row)(buf, sym, scalar);"));
   omp_unit_free(&u);
+}
+
+/* The same without c: of few terms, whole rows are written one after the other where they are wide and B stays near. */
+static const char shared_bare[] =
+    "graph g\n%1 = param @T[@1,@3,@2] \"x\"\n%2 = param @T[@3,@4] \"w\"\n%3 = permute %1 axes=[0,2,1]\n%4 = matmul %3 %2\nret %4\n";
+
+Test(product_axes, few_terms_shared, .timeout = 600) {
+  static const char *const names[] = {"B", "M", "K", "N"};
+  ADD_ALL(shared_bare, names, "few terms", {"2", "20", "3", "130"}, {"3", "40", "4", "300"}, {"1", "33", "1", "128"},
+          {"2", "17", "4", "127"}, {"2", "19", "2", "5000"}, {"3", "9", "0", "140"});
+  check_cases();
+}
+
+Test(product_axes, few_terms_of_wide_rows_are_a_nest) {
+  static const char *const size[] = {"B", "M", "K", "N"}, *const known[] = {"3", "40", "4", "300"}, *const narrow[] = {"3", "40", "4", "100"};
+  tc_graph *g[] = {graph_of(shared_bare, "f32", size), graph_of(shared_bare, "f32", known), graph_of(shared_bare, "f32", narrow)};
+  static const char *const want[] = {"(s_N >= 128 && (s_K + 1) * (s_N) <= 8192)", NULL, "tc_mm_run(&g"};
+  for (int i = 0; i < 3; i++) {
+    omp_unit u;
+    cr_assert(omp_unit_build(&u, &g[i], 1, ~0u, &diag));
+    const char *const text = u.texts.kernels->text.text;
+    cr_expect(want[i] ? strstr(text, want[i]) != NULL : !strstr(text, "tc_mm_run(&g"), "%d", i);
+    omp_unit_free(&u);
+  }
 }

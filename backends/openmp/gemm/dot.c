@@ -20,6 +20,8 @@ enum {
    * words of several, which micro-kernels multiply faster. */
   LONG = 64,
   LONG_WORDS = 512,
+  /* The same for so many rows as are jammed, which B is read once for. */
+  LONG_JAMMED = 128,
   /* Results for which transposing a B of NEAR bytes, which stays in a second-level cache, costs
    * more than reading it for each row. */
   FEW_RESULTS = 64,
@@ -40,6 +42,10 @@ enum {
    * between rows of C of which a tile's share the sets of a cache. */
   TILE_ROWS = 16,
   SETS = 4096,
+  /* Columns from which on whole rows of C, one after the other, are written faster than tiles of it, as long as all of B
+   * and a row of C stay in a first-level cache. */
+  WIDE = 128,
+  FIRST_LEVEL = 32 << 10,
   /* Where micro-kernels round their sums: rows times terms after the first, for which the nest takes
    * less than what is packed of B. */
   ROUNDED_WORK = 64
@@ -103,21 +109,30 @@ static bool shares_sets(const tc_omp_matmul *x) {
   return tc_dim_multiple(tc_graph_dims(x->p->graph), columns(x)) % shared_sets(x) == 0;
 }
 
+/* Are rows of C written one after the other, in all products of so many terms? */
+static bool has_wide_rows(const tc_omp_matmul *x, int64_t terms) {
+  const tc_dim n = columns(x);
+  return tc_dim_is_const(n) && tc_dim_value(n) >= WIDE &&
+         (terms + 1) * tc_dim_value(n) * x->e.sum <= FIRST_LEVEL;
+}
+
 /* May the nest be faster than tiles of few terms; is it for all sizes? */
 static bool may_beat_tiles(const tc_omp_matmul *x) {
   return !tc_omp_mm_direct(x) || may_be(x, x->am, TILE_ROWS) || shares_sets(x) ||
-         !tc_dim_is_const(columns(x));
+         !tc_dim_is_const(columns(x)) || has_wide_rows(x, 1);
 }
 static bool beats_tiles(const tc_omp_matmul *x) {
+  const tc_dim k = x->mm->axis[x->ak].extent;
   if (tc_omp_mm_rounded(x)) return is_at_most(x, x->ak, 1);
-  return !tc_omp_mm_direct(x) || is_at_most(x, x->am, TILE_ROWS) || shares_sets(x);
+  return !tc_omp_mm_direct(x) || is_at_most(x, x->am, TILE_ROWS) || shares_sets(x) ||
+         has_wide_rows(x, tc_dim_is_const(k) ? tc_dim_value(k) : FEW_TERMS);
 }
 
 /* May a result be of few terms, of which the nest is a loop over rows of B? */
 static bool may_have_few_terms(const tc_omp_matmul *x) {
   return !is_at_most(x, x->an, COLUMNS - 1) && tc_dtype_is_float(x->mm->operand) &&
-         lanes_of_b(x) == x->an && !x->mm->npart && may_be(x, x->ak, FEW_TERMS) &&
-         may_beat_tiles(x) && !has_operations(x, x->mm->a) && !has_operations(x, x->mm->b);
+         lanes_of_b(x) == x->an && !tc_mm_parts(x->mm, x->ak) && !tc_mm_parts(x->mm, x->an) &&
+         may_be(x, x->ak, FEW_TERMS) && may_beat_tiles(x) && !has_operations(x, x->mm->a) && !has_operations(x, x->mm->b);
 }
 
 /* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes
@@ -168,12 +183,13 @@ static void put_is_few_dots(const tc_omp_matmul *x, const char *m, const char *n
   tc_buf k = {0};
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   put_or(out, first);
-  const int few = !words && is_b_of_bytes(x) ? FEW_ROWS_OF_BYTES : FEW_ROWS;
+  const bool bytes = !words && is_b_of_bytes(x);
+  if (!words && !bytes) tc_putf(out, "(%s <= %d && %s >= %d) || ", m, TC_OMP_JAM_ROWS, k.text, LONG_JAMMED);
   tc_putf(out,
           "(%s <= %d && %s >= %d) || (((%s <= %d && %s >= %d) || (%s) * (%s) <= %d) && (%s) * (%s) "
           "<= %d)",
-          m, few, k.text, LONG, n, FEW_COLUMNS - words, k.text, words ? LONG_WORDS : LONG, m, n,
-          FEW_RESULTS, n, k.text, NEAR / x->e.bytes);
+          m, bytes ? FEW_ROWS_OF_BYTES : FEW_ROWS, k.text, LONG, n, FEW_COLUMNS - words, k.text,
+          words ? LONG_WORDS : LONG, m, n, FEW_RESULTS, n, k.text, NEAR / x->e.bytes);
   tc_buf_free(&k);
 }
 
@@ -216,8 +232,9 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
       tc_putf(out, " && (TC_ISA != TC_LEVEL_bf16 || (%s) * ((%s) - 1) <= %d)", m.text, k.text,
               ROUNDED_WORK);
     else if (!beats_tiles(x))
-      tc_putf(out, " && (%s <= %d || (%s) %% %lld == 0)", m.text, TILE_ROWS, n.text,
-              (long long)shared_sets(x));
+      tc_putf(out, " && (%s <= %d || (%s) %% %lld == 0 || (%s >= %d && (%s + 1) * (%s) <= %d))", m.text,
+              TILE_ROWS, n.text, (long long)shared_sets(x), n.text, WIDE, k.text, n.text,
+              FIRST_LEVEL / x->e.sum);
     tc_put(out, ")");
     tc_buf_free(&k);
   }

@@ -2,6 +2,8 @@
  * along n, so that whole lines of C are written. */
 #include "backends/openmp/gemm/matmul.h"
 
+#include <stdlib.h>
+
 /* The STORE of a bare product as that dtype, with n contiguous; or NULL. */
 static const tc_action *bare_store(const tc_omp_matmul *x, tc_dtype d) {
   const tc_stage *st = &x->mm->epilogue;
@@ -85,6 +87,54 @@ void tc_omp_mm_put_prefetch(tc_omp_matmul *x) {
   tc_put(x->out, "}\n");
 }
 
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Does the address step along two neighbouring parts as if they were one? */
+static bool is_one(const tc_omp_matmul *x, const tc_mm_loop *mm, const tc_address *a, int outer, int inner) {
+  tc_dims *c = tc_graph_dims(x->p->graph);
+  return tc_dim_same(a->coef[outer], tc_dim_mul(c, a->coef[inner], mm->axis[inner].extent));
+}
+
+/* Do all that the epilogue has? */
+static bool are_one(const tc_omp_matmul *x, const tc_mm_loop *mm, const uint8_t *needed, int outer, int inner) {
+  for (uint32_t i = 0; i < mm->epilogue.naction; ++i)
+    if (!is_one(x, mm, &mm->epilogue.action[i].address, outer, inner)) return false;
+  for (uint32_t i = 1; i < x->k->nexpr; ++i)
+    if (needed[i] && tc_expr_has_address(&x->k->expr[i]) && !is_one(x, mm, &x->k->expr[i].address, outer, inner))
+      return false;
+  return true;
+}
+
+/* Values that the epilogue's actions need; NULL: out of memory. */
+static uint8_t *find_needed(const tc_omp_matmul *x) {
+  uint8_t *needed = calloc(x->k->nexpr + 1, 1);
+  for (uint32_t i = 0; needed && i < x->mm->epilogue.naction; ++i) {
+    const tc_action *a = &x->mm->epilogue.action[i];
+    needed[a->value.id] = needed[a->guard.id] = 1;
+    for (int t = 0; t < a->address.nterm; ++t) needed[a->address.term[t].value.id] = 1;
+  }
+  if (needed) tc_mark_operands(x->k, needed);
+  return needed;
+}
+
+/* The loop as its epilogue may see it: the innermost part of n has the points of those around it, too, that are one with
+ * it.  So a vector ends with fewer parts, such as with the image in place of its row. */
+static tc_mm_loop with_joined_parts(const tc_omp_matmul *x) {
+  tc_dims *c = tc_graph_dims(x->p->graph);
+  tc_mm_loop mm = *x->mm;
+  const uint32_t parts = tc_mm_parts(&mm, x->an);
+  uint8_t *needed = find_needed(x);
+  const int last = tc_mm_innermost(&mm, x->an);
+  for (int p = last - 1; needed && p >= 0; --p) {
+    if (!(parts >> p & 1)) continue;
+    if (!are_one(x, &mm, needed, p, last)) break;
+    mm.axis[last].extent = tc_dim_mul(c, mm.axis[p].extent, mm.axis[last].extent);
+    mm.axis[p].extent = tc_dim_const(1);
+  }
+  free(needed);
+  return mm;
+}
+
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x), *rounded = tc_omp_mm_rounded(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1;
@@ -106,6 +156,8 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
          "                                    int64_t n0, int64_t cols, const char "
          "*tile, int64_t stride)");
   uint8_t *outer = tc_print_enter(&x->s);
+  const tc_mm_loop joined = with_joined_parts(x), *const parts = x->mm;
+  x->mm = &joined;
   tc_print_hoist_stage(&x->s, &x->mm->epilogue, batch);
   tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
   x->s.indent += 2;
@@ -116,6 +168,7 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   tc_omp_mm_close_lanes(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
+  x->mm = parts;
   tc_print_leave(&x->s, outer);
   tc_omp_mm_close(x);
 }

@@ -118,7 +118,7 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
   const int64_t count = tc_dim_value(m);
   const bool amx = l->tile && !strcmp(l->tile, "amx");
   const int first =
-      !amx && count > l->heights[0] && computed(l, 1, count) * 9 < computed(l, 0, count) * 8;
+      !amx && count > l->heights[0] && computed(l, 1, count) * 9 <= computed(l, 0, count) * 8;
   const int64_t full = count / l->heights[first], left = count % l->heights[first];
   const int tail = tail_of(l, first, left);
   if (full) rows[n++] = l->heights[first];
@@ -412,6 +412,24 @@ static void close_kernel(tc_omp_matmul *x) {
   free(x->stores);
 }
 
+/* The call of the driver: a statement. */
+static void put_run(const tc_omp_matmul *x, const char *shared, const char *own) {
+  const uint32_t n = x->k->nbuffer;
+  tc_buf table = {0};
+  if (!tc_omp_mm_has_spans(x)) {
+    tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared, n + 1, own);
+    return;
+  }
+  tc_print_dim(x->p, tc_omp_mm_spans_bytes(x), &table);
+  tc_put(x->out, "  {\n");
+  if (x->vnni) tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
+  tc_put(x->out, "    @NAME@_b_rows(&g, 0);\n");
+  if (x->vnni) tc_put(x->out, "#endif\n");
+  tc_putf(x->out, "    tc_mm_run(&g, (char *)buf[%u] + %s, (%s) - (%s), buf[%u], %s);\n  }\n", n, table.text, shared,
+          table.text, n + 1, own);
+  tc_buf_free(&table);
+}
+
 /* row: there is another kernel for one row. */
 static void put_kernel(tc_omp_matmul *x, bool row) {
   const uint32_t n = x->k->nbuffer;
@@ -420,6 +438,7 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   tc_put(x->out, "\n");
   put_tiles(x);
   tc_omp_mm_put_operands(x);
+  if (tc_omp_mm_has_spans(x)) tc_omp_mm_put_b_rows(x);
   tc_omp_mm_put_epilogue(x);
   tc_omp_mm_put_prefetch(x);
   if (is_transformed(x)) tc_omp_mm_put_image(x);
@@ -438,7 +457,7 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
     tc_omp_mm_put_winograd_gradient(x);
     tc_putf(x->out, "  if (!tc_mm_winograd_gradient_run(&w, buf[%u], %s))\n  ", n + 1, own.text);
   }
-  tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared.text, n + 1, own.text);
+  put_run(x, shared.text, own.text);
   tc_omp_kernel_tail(x->out);
   tc_buf_free(&shared);
   tc_buf_free(&own);
@@ -581,7 +600,16 @@ static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *s
   close_kernel(&x);
 }
 
-/* Packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed
+/* Where rows of B begin. */
+static tc_dim rows_of_b(const tc_kernel *k, const tc_program *p) {
+  tc_omp_matmul x;
+  const bool any = open_kernel(&x, k, p, NULL) && tc_omp_mm_has_spans(&x);
+  const tc_dim bytes = any ? tc_omp_mm_spans_bytes(&x) : tc_dim_const(0);
+  close_kernel(&x);
+  return bytes;
+}
+
+/* A table of B's rows, and packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed
  * weights of a convolution.  Per thread: rows of A for one block of k, and a block of sums. */
 void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                            tc_buf *per_thread) {
@@ -603,6 +631,7 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   }
   const tc_dim least =
       tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
-  tc_print_dim(p, tc_dim_max(c, tc_dim_min(c, whole, least), weights_of(k, p)), shared);
+  whole = tc_dim_max(c, tc_dim_min(c, whole, least), weights_of(k, p));
+  tc_print_dim(p, tc_dim_add(c, whole, rows_of_b(k, p)), shared);
   tc_putf(per_thread, "%d", MOST);
 }

@@ -127,6 +127,13 @@ void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
 /* spans.c.  The body of b_pack where B is a load by parts of n, vnni: into pairs of bf16; or
  * false. */
 bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni);
+/* Is B such a load, of a type that is packed without conversion, bf16 from level bf16 on? */
+bool tc_omp_mm_may_have_spans(const tc_omp_matmul *x);
+/* operand.c.  Is it packed so?  Then the shared scratch begins with a table of so many bytes, which @NAME@_b_rows fills:
+ * where each row of B begins. */
+bool tc_omp_mm_has_spans(const tc_omp_matmul *x);
+tc_dim tc_omp_mm_spans_bytes(const tc_omp_matmul *x);
+void tc_omp_mm_put_b_rows(tc_omp_matmul *x);
 void tc_omp_mm_put_operands(tc_omp_matmul *x); /* @NAME@_a_at, _b_at, _a_pack, _b_pack */
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x); /* @NAME@_c_at, _epilogue */
 void tc_omp_mm_put_prefetch(tc_omp_matmul *x); /* @NAME@_prefetch */

@@ -460,6 +460,11 @@ static void put_b_transposed(tc_omp_matmul *x, const char *store, const char *wo
 /* The word that transposition moves for an element of b bytes. */
 static const char *word_of(int bytes) { return bytes == 2 ? "u16" : bytes == 4 ? "u32" : "u64"; }
 
+bool tc_omp_mm_has_spans(const tc_omp_matmul *x) {
+  return !tc_mm_is_chain(x->mm) && tc_omp_mm_may_have_spans(x) &&
+         tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->an;
+}
+
 static void put_b_pack(tc_omp_matmul *x) {
   const bool cols = tc_omp_mm_lanes(x, x->mm->b, x->an, x->ak) == x->ak;
   tc_omp_mm_open(x, B_PACK);

@@ -1,6 +1,6 @@
 /* spans.c - packing of a matrix B whose columns run over parts of n, such as the points of a
  * convolution.  Which columns of a panel are neighbours in memory (a span) is found once for all
- * rows. */
+ * rows; where rows begin, once for all panels of all batches. */
 #include "backends/openmp/gemm/matmul.h"
 
 /* The load that B is, where its address is a sum of one of k and one of n, and memory has the
@@ -44,40 +44,24 @@ static void put_spans(tc_omp_matmul *x, const tc_expr *e, bool vnni) {
   tc_buf_free(&step);
 }
 
-/* `b<i> + ` where row k begins. */
-static void put_row(tc_omp_matmul *x, const tc_expr *e, tc_buf *out) {
-  const tc_address rows = along_columns(x, &e->address, false);
-  tc_putf(out, "b%u + ", e->buffer);
-  tc_print_address(&x->s, &rows, out);
+/* The part of an address that neither columns nor rows move. */
+static tc_address of_batch(const tc_omp_matmul *x, const tc_address *a) {
+  tc_address part = *a;
+  part.offset = tc_dim_const(0);
+  for (int i = x->mm->nbatch; i < TC_MAX_AXES; ++i) part.coef[i] = tc_dim_const(0);
+  return part;
 }
 
-/* dst[k][nr], or vnni: dst[k / 2][nr][2] of bf16.  Of some rows it is found where they begin, then all of them are
- * packed, a vector of columns after the other. */
+/* dst[k][nr], or vnni: dst[k / 2][nr][2] of bf16. */
 static void put_rows(tc_omp_matmul *x, const tc_expr *e, bool vnni) {
-  const bool parts = tc_omp_mm_by_parts(x, x->mm->b, x->ak);
-  tc_buf row = {0}, step = {0};
+  const tc_address batch = of_batch(x, &e->address);
+  tc_buf step = {0}, from = {0};
   put_step(x, e, &step);
-  if (parts) tc_omp_mm_open_parts(x, x->ak, "k0");
-  tc_print_line(&x->s, "for (int64_t kb = k0, rows; kb < k0 + kn; kb += rows) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_%s *row[TC_MM_AT_ONCE];", vnni ? "bf16" : x->e.store);
-  tc_print_line(&x->s, "rows = TC_MIN(TC_MM_AT_ONCE, k0 + kn - kb);");
-  tc_print_line(&x->s, "for (int64_t k = kb; k < kb + rows; ++k) {");
-  x->s.indent += 2;
-  put_row(x, e, &row);
-  tc_print_line(&x->s, "row[k - kb] = %s;", row.text);
-  if (parts) tc_omp_mm_close_parts(x, x->ak, "1");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  if (vnni)
-    tc_print_line(&x->s, "tc_mm_bf16_spans(row, rows, %s, span, spans, (tc_u32 *)dst + (kb - k0) / 2 * nr, nr);", step.text);
-  else
-    tc_print_line(&x->s, "tc_mm_spans_%s(row, rows, %s, span, spans, (tc_%s *)dst + (kb - k0) * nr, nr);", x->e.store,
-                  step.text, x->e.store);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_buf_free(&row);
+  tc_print_address(&x->s, &batch, &from);
+  tc_print_line(&x->s, "tc_mm_%s_spans(b%u + %s, (const int64_t *)buf[%u] + k0, kn, %s, span, spans, (tc_%s *)dst, nr);",
+                vnni ? "bf16" : x->e.store, e->buffer, from.text, x->k->nbuffer, step.text, vnni ? "u32" : x->e.store);
   tc_buf_free(&step);
+  tc_buf_free(&from);
 }
 
 bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni) {
@@ -86,4 +70,27 @@ bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni) {
   put_spans(x, e, vnni);
   put_rows(x, e, vnni);
   return true;
+}
+
+bool tc_omp_mm_may_have_spans(const tc_omp_matmul *x) { return source(x, x->vnni); }
+
+tc_dim tc_omp_mm_spans_bytes(const tc_omp_matmul *x) {
+  enum { ROW = sizeof(int64_t), LINE = 64 };
+  tc_dims *c = tc_graph_dims(x->p->graph);
+  return tc_dim_mul(c, tc_dim_ceildiv(c, x->mm->axis[x->ak].extent, tc_dim_const(LINE / ROW)), tc_dim_const(LINE));
+}
+
+void tc_omp_mm_put_b_rows(tc_omp_matmul *x) {
+  const tc_address rows = along_columns(x, &x->k->expr[x->mm->b.id].address, false);
+  tc_buf row = {0};
+  if (x->vnni) tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
+  tc_omp_mm_open(x, "static void @NAME@_b_rows(const tc_mm *g, int64_t batch)");
+  tc_print_line(&x->s, "int64_t *const row = buf[%u];", x->k->nbuffer);
+  tc_omp_mm_open_points(x, x->mm->b, x->ak, "0", "for (int64_t k = 0; k < g->k; ++k)");
+  tc_print_address(&x->s, &rows, &row);
+  tc_print_line(&x->s, "row[k] = %s;", row.text);
+  tc_omp_mm_close_points(x, x->mm->b, x->ak);
+  tc_put(x->out, "}\n");
+  if (x->vnni) tc_put(x->out, "#endif\n");
+  tc_buf_free(&row);
 }

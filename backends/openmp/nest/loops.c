@@ -7,7 +7,7 @@
 /* ---- the body -------------------------------------------------------------------------------- */
 
 /* The parallel axis that is unrolled and jammed. */
-static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? 0 : x->plan->vector; }
+static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? tc_omp_jam_axis(x->nest) : x->plan->vector; }
 
 /* It, and the axis of outer points that share a task, as bits. */
 static uint32_t jammed_axes(const tc_omp_nest *x) {

@@ -10,6 +10,7 @@
 
 /* Points of a parallel axis in a task, 0: one. */
 static long long tile_of(const tc_omp_nest *x, int axis) {
+  if (x->plan->jam_rows) return axis == tc_omp_jam_axis(x->nest) ? x->plan->jam_rows : 0;
   return axis == x->plan->vector ? x->plan->tile : axis == x->plan->outer ? x->plan->outer_tile : 0;
 }
 
@@ -178,29 +179,44 @@ static void put_tile(tc_omp_nest *x) {
   tc_print_leave(&x->s, outer);
 }
 
-/* Tasks are runs of rows, so that which rows are jammed does not depend on threads. */
-static void put_jammed_rows(tc_omp_nest *x, bool team) {
-  const char *i = x->axis_text[0];
-  tc_buf rows = {0};
-  tc_print_dim(x->s.p, x->nest->axis[0].extent, &rows);
-  tc_print_line(&x->s, "enum { jam = %lld };", (long long)x->plan->jam_rows);
-  tc_print_line(&x->s, "const int64_t tasks = TC_CEILDIV(%s, jam);", rows.text);
-  tc_omp_put_task_loop(x, team, "++task");
+/* So many rows in one loop, where there are as many; opens what is done where not. */
+static void put_rows_in_one_loop(tc_omp_nest *x, long long jam, const char *rows) {
+  const char *i = x->axis_text[tc_omp_jam_axis(x->nest)];
+  tc_print_line(&x->s, "if (%s + %lld <= %s) {", i, jam, rows);
   x->s.indent += 2;
-  tc_print_line(&x->s, "int64_t %s = task * jam;", i);
-  tc_print_line(&x->s, "if (%s + jam <= %s) {", i, rows.text);
-  x->s.indent += 2;
+  tc_print_line(&x->s, "enum { jam = %lld };", jam);
   x->jammed = x->jam_rows = true;
   name_results(x);
   tc_omp_point(x);
   x->jammed = x->jam_rows = false;
   name_results(x);
   x->s.indent -= 2;
-  tc_print_line(&x->s, "} else for (; %s < %s; ++%s) {", i, rows.text, i);
+}
+
+/* Tasks are runs of rows, so that which rows are jammed does not depend on threads.  Of a product of two matrices there may
+ * be no more rows than what is left of a run. */
+static void put_jammed_rows(tc_omp_nest *x, bool team) {
+  const int axis = tc_omp_jam_axis(x->nest);
+  const long long jam = x->plan->jam_rows, least = axis == x->nest->nparallel - 1 ? jam : 2;
+  const char *i = x->axis_text[axis];
+  tc_buf rows = {0}, count = {0};
+  tc_print_dim(x->s.p, x->nest->axis[axis].extent, &rows);
+  put_task_count(x, &count);
+  tc_print_line(&x->s, "const int64_t tasks = %s;", count.text);
+  tc_omp_put_task_loop(x, team, "++task");
+  x->s.indent += 2;
+  put_decode(x);
+  tc_print_line(&x->s, "int64_t %s = outer * %lld;", i, jam);
+  for (long long some = jam; some >= least; --some) {
+    put_rows_in_one_loop(x, some, rows.text);
+    tc_print_line(&x->s, "} else");
+  }
+  tc_print_line(&x->s, "for (; %s < %s; ++%s) {", i, rows.text, i);
   put_body(x);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_buf_free(&rows);
+  tc_buf_free(&count);
 }
 
 enum {

@@ -359,16 +359,16 @@ TC_FN void tc_mm_bf16_pair_n(tc_u32 *dst, tc_vf32 low, tc_vf32 high, int64_t n) 
   const tc_vu32 words = TC_BITS(u32, low) >> 16 | (TC_BITS(u32, high) & 0xffff0000u);
   tc_maskstore_4(dst, &words, n);
 }
-/* @ tc_mm_span TC_MM_WIDEST TC_MM_AT_ONCE */
+/* @ tc_mm_span TC_MM_WIDEST */
 /* Columns of a panel of B at equal steps in memory: `count`, from column `to` of the panel and element `from` of a row
  * on. */
 typedef struct tc_mm_span {
   int64_t from, to, count;
 } tc_mm_span;
-enum { TC_MM_WIDEST = 192, TC_MM_AT_ONCE = 64 }; /* columns of a panel, at most; rows that are packed at once */
+enum { TC_MM_WIDEST = 192 }; /* columns of a panel, at most */
 /* @ TC_MM_SPANS */
-/* Rows of B become rows of a panel of nr columns: n spans of each, whose columns are `step` apart.  EVENS: every second
- * one. */
+/* Rows of B, which begin at b + row[i], become rows of a panel of nr columns: n spans of each, whose columns are `step`
+ * apart.  EVENS: every second one. */
 #define TC_MM_SPANS(NAME, T, EVENS)                                                                \
   TC_FN void NAME##_row(const tc_##T *row, int64_t step, const tc_mm_span *s, int64_t n, tc_##T *dst) { \
     for (int64_t i = 0; i < n; ++i) {                                                              \
@@ -385,28 +385,29 @@ enum { TC_MM_WIDEST = 192, TC_MM_AT_ONCE = 64 }; /* columns of a panel, at most;
       if (step != 1 && step != 2) TC_ONE_BY_ONE for (int64_t l = 0; l < left; ++l) to[l] = from[l * step]; \
     }                                                                                              \
   }                                                                                                \
-  TC_SLOW void NAME(const tc_##T *const *row, int64_t rows, int64_t step, const tc_mm_span *s, int64_t n, tc_##T *dst, \
-                    int64_t nr) {                                                                  \
-    for (int64_t i = 0; i < rows; ++i) NAME##_row(row[i], step, s, n, dst + i * nr);               \
+  TC_SLOW void NAME(const tc_##T *b, const int64_t *row, int64_t rows, int64_t step, const tc_mm_span *s, int64_t n, \
+                    tc_##T *dst, int64_t nr) {                                                     \
+    for (int64_t i = 0; i < rows; ++i) NAME##_row(b + row[i], step, s, n, dst + i * nr);           \
   }
 /* @ tc_mm_vector_of_spans */
 #if TC_ISA >= TC_LEVEL_v4
-/* One vector of columns, from `col` on, of all rows.  A load has the lanes of one span; others cannot fault. */
-TC_SLOW void tc_mm_vector_of_spans(const tc_f32 *const *row, int64_t rows, const tc_mm_span *s, int64_t n, int64_t col,
-                                   tc_f32 *dst, int64_t nr) {
+/* One vector of columns, from `col` on, of all rows.  A load has the lanes of one span; others cannot fault, but must not be
+ * where no memory is, for that would take long. */
+TC_SLOW void tc_mm_vector_of_spans(const tc_f32 *b, const int64_t *row, int64_t rows, const tc_mm_span *s, int64_t n,
+                                   int64_t col, tc_f32 *dst, int64_t nr) {
   typedef int words __attribute__((vector_size(64)));
   const words none = {0};
-  uintptr_t from[TC_L] = {0};
+  uintptr_t from[TC_L] = {(uintptr_t)b, (uintptr_t)b};
   unsigned short mask[TC_L] = {0};
   int pieces = 0;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t first = TC_MAX(s[i].to, col), count = TC_MIN(s[i].to + s[i].count, col + TC_L) - first;
     if (count <= 0) continue;
-    from[pieces] = (uintptr_t)((s[i].from + col - s[i].to) * 4);
+    from[pieces] = (uintptr_t)b + (uintptr_t)((s[i].from + col - s[i].to) * 4);
     mask[pieces++] = (unsigned short)(0xffffu >> (TC_L - count) << (first - col));
   }
   for (int64_t r = 0; r < rows; ++r) {
-    const uintptr_t at = (uintptr_t)row[r];
+    const uintptr_t at = (uintptr_t)row[r] * 4;
     words x = __builtin_ia32_loaddqusi512_mask((const int *)(at + from[0]), none, mask[0]);
     x = __builtin_ia32_loaddqusi512_mask((const int *)(at + from[1]), x, mask[1]);
     for (int i = 2; i < pieces; ++i) x = __builtin_ia32_loaddqusi512_mask((const int *)(at + from[i]), x, mask[i]);
@@ -414,25 +415,25 @@ TC_SLOW void tc_mm_vector_of_spans(const tc_f32 *const *row, int64_t rows, const
   }
 }
 #endif
-/* @ tc_mm_spans_f32 */
-TC_MM_SPANS(tc_mm_spans_f32_by_row, f32, tc_loadstride2n_f32)
-TC_FN void tc_mm_spans_f32(const tc_f32 *const *row, int64_t rows, int64_t step, const tc_mm_span *s, int64_t n,
+/* @ tc_mm_f32_spans */
+TC_MM_SPANS(tc_mm_f32_spans_by_row, f32, tc_loadstride2n_f32)
+TC_FN void tc_mm_f32_spans(const tc_f32 *b, const int64_t *row, int64_t rows, int64_t step, const tc_mm_span *s, int64_t n,
                            tc_f32 *dst, int64_t nr) {
 #if TC_ISA >= TC_LEVEL_v4
   const int64_t cols = n ? s[n - 1].to + s[n - 1].count : 0;
-  for (int64_t col = 0; step == 1 && col < cols; col += TC_L) tc_mm_vector_of_spans(row, rows, s, n, col, dst, nr);
+  for (int64_t col = 0; step == 1 && col < cols; col += TC_L) tc_mm_vector_of_spans(b, row, rows, s, n, col, dst, nr);
   if (step == 1) return;
 #endif
-  tc_mm_spans_f32_by_row(row, rows, step, s, n, dst, nr);
+  tc_mm_f32_spans_by_row(b, row, rows, step, s, n, dst, nr);
 }
-/* @ tc_mm_spans_f64 */
-TC_MM_SPANS(tc_mm_spans_f64, f64, tc_loadstride2n_f64)
-/* @ tc_mm_spans_i16 */
-TC_MM_SPANS(tc_mm_spans_i16, i16, tc_loadstride2n_i16)
-/* @ tc_mm_spans_i32 */
-TC_MM_SPANS(tc_mm_spans_i32, i32, tc_loadstride2n_i32)
-/* @ tc_mm_spans_i64 */
-TC_MM_SPANS(tc_mm_spans_i64, i64, tc_loadstride2n_i64)
+/* @ tc_mm_f64_spans */
+TC_MM_SPANS(tc_mm_f64_spans, f64, tc_loadstride2n_f64)
+/* @ tc_mm_i16_spans */
+TC_MM_SPANS(tc_mm_i16_spans, i16, tc_loadstride2n_i16)
+/* @ tc_mm_i32_spans */
+TC_MM_SPANS(tc_mm_i32_spans, i32, tc_loadstride2n_i32)
+/* @ tc_mm_i64_spans */
+TC_MM_SPANS(tc_mm_i64_spans, i64, tc_loadstride2n_i64)
 /* @ tc_mm_piece tc_mm_add_pieces */
 #if TC_ISA >= TC_LEVEL_bf16
 /* What a span has of a line, which is as many columns of a panel of pairs as 32 neighbours in a row of B have: 32, or 16 that
@@ -450,9 +451,9 @@ TC_SLOW int64_t tc_mm_add_pieces(tc_mm_piece *p, int64_t n, int64_t from, int64_
     p[n] = (tc_mm_piece){from, to, count, 0, 0};
     return n + 1;
   }
-  const int64_t line = 32 / step;
+  const int64_t line = step == 1 ? 32 : 16;
   for (int64_t some; count > 0; ++n, from += some * step, to += some, count -= some) {
-    const int64_t at = to % line, first = to - at;
+    const int64_t at = to & (line - 1), first = to - at;
     some = TC_MIN(line - at, count);
     const uint32_t each = step == 1 ? ~0u : 0x55555555u, mask = each >> (32 - some * step) << at * step;
     if (at) p[n - 1].vectors = 0;
@@ -467,15 +468,15 @@ TC_SLOW int64_t tc_mm_add_pieces(tc_mm_piece *p, int64_t n, int64_t from, int64_
 #define TC_MM_EVENS16 TC_MM_EVENS(0), TC_MM_EVENS(8), TC_MM_EVENS(16), TC_MM_EVENS(24)
 /* All lines, of rows two by two, beside the last of which there may be none: zeros.  What is not of a piece cannot fault,
  * and is zero; so pieces meet without a store in between. */
-TC_FN void tc_mm_bf16_lines(const tc_bf16 *const *row, int64_t rows, const int step, const tc_mm_piece *p, int64_t n,
-                            tc_u32 *dst, int64_t nr) {
+TC_FN void tc_mm_bf16_lines(const tc_bf16 *b, const int64_t *row, int64_t rows, const int step, const tc_mm_piece *p,
+                            int64_t n, tc_u32 *dst, int64_t nr) {
   typedef short halves __attribute__((vector_size(64)));
   const halves none = {0};
   for (const tc_mm_piece *end = p + n, *last; p < end; p = last + 1) {
     for (last = p; !last->vectors;) ++last;
     for (int64_t r = 0; r < rows; r += 2) {
       const int both = r + 1 < rows;
-      const uintptr_t low = (uintptr_t)row[r], high = (uintptr_t)row[r + both];
+      const uintptr_t low = (uintptr_t)b + (uintptr_t)row[r] * 2, high = (uintptr_t)b + (uintptr_t)row[r + both] * 2;
       halves x = none, y = none;
       for (const tc_mm_piece *q = p; q <= last; ++q) {
         const uintptr_t from = (uintptr_t)(q->from * 2);
@@ -491,18 +492,18 @@ TC_FN void tc_mm_bf16_lines(const tc_bf16 *const *row, int64_t rows, const int s
   }
 }
 /* Rows of B two by two, as rows of pairs of a panel of nr columns: n pieces of each. */
-TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *const *row, int64_t rows, int64_t step, const tc_mm_piece *p, int64_t n,
-                              tc_u32 *dst, int64_t nr) {
+TC_SLOW void tc_mm_bf16_spans(const tc_bf16 *b, const int64_t *row, int64_t rows, int64_t step, const tc_mm_piece *p,
+                              int64_t n, tc_u32 *dst, int64_t nr) {
   if (step == 1) {
-    tc_mm_bf16_lines(row, rows, 1, p, n, dst, nr);
+    tc_mm_bf16_lines(b, row, rows, 1, p, n, dst, nr);
   } else if (step == 2) {
-    tc_mm_bf16_lines(row, rows, 2, p, n, dst, nr);
+    tc_mm_bf16_lines(b, row, rows, 2, p, n, dst, nr);
   } else {
     for (int64_t r = 0; r < rows; r += 2, dst += nr)
       for (int64_t i = 0; i < n; ++i)
         TC_ONE_BY_ONE for (int64_t l = 0; l < p[i].count; ++l) {
           const int64_t at = p[i].from + l * step;
-          dst[p[i].to + l] = row[r][at] | (r + 1 < rows ? (tc_u32)row[r + 1][at] << 16 : 0);
+          dst[p[i].to + l] = b[row[r] + at] | (r + 1 < rows ? (tc_u32)b[row[r + 1] + at] << 16 : 0);
         }
   }
 }

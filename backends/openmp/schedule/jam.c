@@ -42,37 +42,41 @@ int tc_omp_accumulators(const tc_omp_facts *f) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Do the expressions hold loads that differ between outer points (own; bytes: those of elements of
- * a byte), and loads that all points share (halves: those of 16-bit floats)? */
+/* Do the expressions hold loads that differ between points of an outer axis (own; bytes: those of elements of a byte; inner:
+ * those that differ along an axis inside of it, too), and loads that all points share (halves: those of 16-bit floats)? */
 typedef struct loads {
-  bool own, bytes, shared, halves;
+  bool own, bytes, inner, shared, halves;
 } loads;
 
-static void find_loads(const tc_omp_facts *f, const tc_stage *st, loads *l) {
+static void find_loads(const tc_omp_facts *f, const tc_stage *st, int axis, loads *l) {
   const uint32_t lanes = 1u << f->vector;
   const uint8_t *need = tc_omp_needs(f, st);
   for (uint32_t id = 1; id < f->k->nexpr; ++id) {
     const tc_expr *e = &f->k->expr[id];
     if (!need[id] || e->kind != TC_EX_LOAD || !(f->depends[id] & lanes)) continue;
     const tc_dtype d = tc_omp_buffer(f, e->buffer)->dtype;
-    if (f->depends[id] & f->parallel) l->own = true, l->bytes |= tc_dtype_bytes(d) == 1;
+    if (f->depends[id] >> axis & 1) {
+      l->own = true;
+      l->bytes |= tc_dtype_bytes(d) == 1;
+      l->inner |= (f->depends[id] & f->parallel) >> axis > 1;
+    }
     else l->shared = true, l->halves |= tc_omp_is_half(d);
   }
 }
 
 /* Are rows reduced together with loads that all rows share, such as the vector that a matrix is
  * multiplied by?  Jammed rows load it once.  Rows of bytes are short in memory, and read faster one
- * after the other. */
+ * after the other.  In a product of two matrices rows of A are, which stay near while those of B pass. */
 bool tc_omp_plan_jam_rows(const tc_omp_choice *c) {
   const tc_nest *n = c->f.nest;
-  if (n->nparallel != 1 || n->naxis != 2 || c->f.vector != 1 || c->nest->group ||
-      !tc_omp_only_reduces(&c->f) || tc_omp_has_parts(&c->f))
+  if (n->nparallel < 1 || n->naxis != n->nparallel + 1 || c->f.vector != n->nparallel ||
+      c->nest->group || !tc_omp_only_reduces(&c->f) || tc_omp_has_parts(&c->f))
     return false;
   loads l = {0};
   for (uint32_t i = 0; i < n->nstage; ++i)
     if (n->stage[i].axes && !tc_omp_may_deinterleave(&c->f, &n->stage[i]))
-      find_loads(&c->f, &n->stage[i], &l);
-  return l.own && l.shared && !l.bytes;
+      find_loads(&c->f, &n->stage[i], tc_omp_jam_axis(n), &l);
+  return l.own && l.shared && !l.bytes && !l.inner;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -110,6 +114,6 @@ bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st) {
 bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st) {
   loads l = {0};
   if (!c->nest->group || !tc_omp_may_pair(&c->f, st)) return false;
-  find_loads(&c->f, st, &l);
+  find_loads(&c->f, st, 0, &l);
   return l.own && l.halves;
 }

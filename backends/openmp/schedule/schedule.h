@@ -15,7 +15,7 @@ typedef struct tc_omp_kernel_schedule {
 typedef struct tc_omp_nest_schedule {
   int vector; /* axis in the vector lanes, -1: none.  A parallel one: outer points are the lanes */
   int64_t tile; /* points of a parallel vector axis in one task */
-  /* Unroll-and-jam over outer points.  jam_rows: so many of the parallel axis run in one loop.
+  /* Unroll-and-jam over outer points.  jam_rows: so many of a parallel axis (tc_omp_jam_axis) run in one loop.
    * jam_vectors: so many vectors of a parallel vector axis do as registers hold that take r each,
    * for each r of the list in turn. */
   int64_t jam_rows;
@@ -60,5 +60,8 @@ typedef struct tc_omp_stage_schedule {
   /* actions that store such blocks, transposed behind the stage's loops */
   tc_schedule_list transpose_store;
 } tc_omp_stage_schedule;
+
+/* The parallel axis whose rows are jammed: that of the rows of a product of two matrices, or the only one. */
+static inline int tc_omp_jam_axis(const tc_nest *n) { return n->nparallel > 1 ? n->nparallel - 2 : 0; }
 
 #endif

@@ -122,8 +122,8 @@ static const char *refuse_jam_rows(const tc_schedule_place *at) {
   const tc_omp_facts *f = &choice(at)->f;
   const char *dependent = dependent_points(at);
   if (dependent) return dependent;
-  if (at->nest->nparallel != 1) return "the nest has not one parallel axis";
-  if (f->vector < 1) return "the vector axis is not a sequential one";
+  if (at->nest->nparallel < 1) return "the nest has no parallel axis";
+  if (f->vector < at->nest->nparallel) return "the vector axis is not a sequential one";
   if (tc_omp_has_parts(f)) return "an axis is cut into parts";
   if (some_stage_has(at->nest, TC_ACT_SCAN)) return "a scan has one running value";
   if (nest_of(at)->group) return "the points are in groups";
