@@ -119,7 +119,16 @@ void Outline::declare(Decl *d) {
   for (StmtIterator child(&d, &d + 1), end(&d + 1, &d + 1); child != end; ++child) walk(*child);
 }
 
+// What brackets hold that say nothing but where it begins and ends: `(v)`, and `{v}` of a number or
+// a pointer; `x(v)` may have become `x =(v)`.
+static const Stmt *without_brackets(const Stmt *s) {
+  if (const auto *paren = llvm::dyn_cast_or_null<ParenExpr>(s)) return paren->getSubExpr();
+  const auto *list = llvm::dyn_cast_or_null<InitListExpr>(s);
+  return list && list->getType()->isScalarType() && list->getNumInits() == 1 ? list->getInit(0) : s;
+}
+
 void Outline::walk(const Stmt *s) {
+  if (const Stmt *held = without_brackets(s); held != s) return walk(held);
   if (const auto *declaration = llvm::dyn_cast_or_null<DeclStmt>(s)) {
     for (Decl *each : declaration->decls()) declare(each);
     return;
