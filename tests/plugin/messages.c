@@ -27,7 +27,7 @@ TC_COMPILE tc_tensor *made_number(const tc_tensor *u TC_SHAPE("u8[N]"), int n) {
 // CHECK-DAG: messages.c:[[#@LINE-1]]:89: remark: {{.*}}: whether a number of it is a value of u8 is known at run time only
 static tc_tensor *adds(const tc_tensor *x, ...) { return tc_exp(x); }
 TC_COMPILE tc_tensor *calls_variadic(X) { return adds(x, 1); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:50: remark: 'calls_variadic' not compiled: a function with a variable number of arguments is called: '{{[a-z]+}}'; write one that takes as many as here
+// CHECK-DAG: messages.c:[[#@LINE-1]]:50: remark: 'calls_variadic' not compiled: a function with a variable number of arguments is called: '{{[a-z]+}}'; write one that takes as many as here, or call it outside of the function
 TC_COMPILE tc_tensor *tensors(X, const tc_tensor *const *all) { return tc_concat(all, 2, 0); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:82: remark: 'tensors' not compiled: an element of the list is not a tensor that is followed
 TC_COMPILE tc_tensor *unset_element(X) { const tc_tensor *all[2] = {x}; return tc_concat(all, 2, 0); }
