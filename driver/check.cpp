@@ -127,7 +127,20 @@ static const Stmt *without_brackets(const Stmt *s) {
   return list && list->getType()->isScalarType() && list->getNumInits() == 1 ? list->getInit(0) : s;
 }
 
+// A list of another one's elements, whose braces the program leaves out: it begins where its first
+// element does, in front of which something may have been inserted.
+static const InitListExpr *without_braces(const Stmt *s) {
+  const auto *list = llvm::dyn_cast_or_null<InitListExpr>(s);
+  return list && list->getNumInits() && list->getLBraceLoc() == list->getInit(0)->getBeginLoc()
+             ? list
+             : nullptr;
+}
+
 void Outline::walk(const Stmt *s) {
+  if (const InitListExpr *list = without_braces(s)) {
+    for (const Expr *each : list->inits()) walk(each);
+    return;
+  }
   if (const Stmt *held = without_brackets(s); held != s) return walk(held);
   if (const auto *declaration = llvm::dyn_cast_or_null<DeclStmt>(s)) {
     for (Decl *each : declaration->decls()) declare(each);
