@@ -119,7 +119,29 @@ void Outline::declare(Decl *d) {
   for (StmtIterator child(&d, &d + 1), end(&d + 1, &d + 1); child != end; ++child) walk(*child);
 }
 
+// What brackets hold that say nothing but where it begins and ends: `(v)`, and `{v}` of a number or
+// a pointer; `x(v)` may have become `x =(v)`.
+static const Stmt *without_brackets(const Stmt *s) {
+  if (const auto *paren = llvm::dyn_cast_or_null<ParenExpr>(s)) return paren->getSubExpr();
+  const auto *list = llvm::dyn_cast_or_null<InitListExpr>(s);
+  return list && list->getType()->isScalarType() && list->getNumInits() == 1 ? list->getInit(0) : s;
+}
+
+// A list of another one's elements, whose braces the program leaves out: it begins where its first
+// element does, in front of which something may have been inserted.
+static const InitListExpr *without_braces(const Stmt *s) {
+  const auto *list = llvm::dyn_cast_or_null<InitListExpr>(s);
+  return list && list->getNumInits() && list->getLBraceLoc() == list->getInit(0)->getBeginLoc()
+             ? list
+             : nullptr;
+}
+
 void Outline::walk(const Stmt *s) {
+  if (const InitListExpr *list = without_braces(s)) {
+    for (const Expr *each : list->inits()) walk(each);
+    return;
+  }
+  if (const Stmt *held = without_brackets(s); held != s) return walk(held);
   if (const auto *declaration = llvm::dyn_cast_or_null<DeclStmt>(s)) {
     for (Decl *each : declaration->decls()) declare(each);
     return;

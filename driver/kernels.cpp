@@ -355,7 +355,7 @@ void compile_all(const CompilerInstance &user, std::vector<UnitPart> &parts, tc_
                  unsigned jobs, CompiledUnit &unit) {
   bool elf = user.getTarget().getTriple().isOSBinFormatELF();
   compile_parts(parts, unit.form, elf, unit.entries,
-                PartCache(cache, user, unit.form, unit.entries), jobs, user);
+                PartCache(cache, user, unit.form, unit.entries, parts), jobs, user);
   for (UnitPart &part : parts)
     if (!part.error.empty() && unit.error.empty()) unit.error = part.error;
 }

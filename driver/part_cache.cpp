@@ -17,15 +17,25 @@ static void add(tc_sha256 &hash, const std::vector<std::string> &list) {
   for (const std::string &text : list) add(hash, text);
 }
 
-static void add_kernels(tc_sha256 &hash, StringRef text) {
+static tc_digest digest_of_kernels(StringRef text) {
   tc_buf bare = {};
+  tc_sha256 hash;
+  tc_sha256_begin(&hash);
   tc_put_bare(text.str().c_str(), &bare);
   add(hash, bare.failed || !bare.text ? text : StringRef(bare.text, bare.len));
   tc_buf_free(&bare);
+  return tc_sha256_end(&hash);
 }
 
+static void add_digest(tc_sha256 &hash, const tc_digest &digest) {
+  tc_sha256_add(&hash, digest.byte, sizeof digest.byte);
+}
+
+// Its text is what kernels are made of, as without line tables.
+static bool is_bare(const UnitPart &part) { return !part.host && !part.lines; }
+
 PartCache::PartCache(tc_cache *cache, const clang::CompilerInstance &user, Form form,
-                     const std::vector<std::string> &entries)
+                     const std::vector<std::string> &entries, const std::vector<UnitPart> &parts)
     : cache(cache), entries(entries) {
   tc_sha256_begin(&common);
   if (!cache) return;
@@ -33,6 +43,9 @@ PartCache::PartCache(tc_cache *cache, const clang::CompilerInstance &user, Form 
   add(common, clang::getClangFullVersion());
   add(common, tc_part_compiler);
   add(common, user.getFrontendOpts().LLVMArgs);
+  for (const UnitPart &part : parts)
+    if (is_bare(part) && !kernels.count(part.text.data()))
+      kernels[part.text.data()] = digest_of_kernels(part.text);
 }
 
 tc_digest PartCache::key(const UnitPart &part) const {
@@ -41,8 +54,10 @@ tc_digest PartCache::key(const UnitPart &part) const {
   add(hash, part.suffix);
   add(hash, part.flags);
   if (part.host) add(hash, entries);
-  if (part.host || part.lines) add(hash, part.text);
-  else add_kernels(hash, part.text);
+  const auto known = kernels.find(part.text.data());
+  if (!is_bare(part)) add(hash, part.text);
+  else if (known == kernels.end()) add_digest(hash, digest_of_kernels(part.text));
+  else add_digest(hash, known->second);
   return tc_sha256_end(&hash);
 }
 

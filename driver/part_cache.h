@@ -2,6 +2,7 @@
 #ifndef TC_DRIVER_PART_CACHE_H
 #define TC_DRIVER_PART_CACHE_H
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,9 @@ struct UnitPart {
 // whatever compiler they run for, find what another one made.
 class PartCache {
 public:
-  // cache: NULL: there is none.
+  // cache: NULL: there is none.  Kernel texts, which levels share, are read once, here.
   PartCache(tc_cache *cache, const clang::CompilerInstance &user, Form form,
-            const std::vector<std::string> &entries);
+            const std::vector<std::string> &entries, const std::vector<UnitPart> &parts);
 
   bool get(UnitPart &part) const; // threads may ask at once
   void put(const UnitPart &part) const;
@@ -48,7 +49,8 @@ private:
   tc_digest key(const UnitPart &part) const;
 
   tc_cache *cache;
-  tc_sha256 common; // what all parts depend on
+  tc_sha256 common;                          // what all parts depend on
+  std::map<const char *, tc_digest> kernels; // of kernel texts without their comments
   const std::vector<std::string> &entries;
 };
 

@@ -591,7 +591,10 @@ Value Evaluator::call_visible(const CallExpr *e, const FunctionDecl *callee, con
     };
     std::string name = "'" + callee->getNameAsString() + "'";
     fail(e->getExprLoc(),
-         callee->isVariadic()         ? "a function with a variable number of arguments is called"
+         callee->isVariadic()
+             ? "a function with a variable number of arguments is called: " + name +
+                   "; write one that takes as many as here, or call it outside of "
+                   "the function"
          : frames.size() < max_frames ? "the call of " + name + " is not captured"
          : llvm::none_of(frames, same)
              ? "calls are nested more than 64 deep"

@@ -428,7 +428,12 @@ Value Evaluator::cast_pointer(const CastExpr *e) {
   QualType to = e->getType()->getPointeeType();
   if (v.kind == Value::Pointer && !v.place.type.isNull() && !to.isNull() && !to->isVoidType() &&
       !context.hasCvrSimilarType(to, v.place.type)) {
-    fail(e->getExprLoc(), "a pointer is taken for one of another type");
+    const PrintingPolicy policy(context.getLangOpts());
+    auto name = [&](QualType type) {
+      return "'" + context.getPointerType(type.getUnqualifiedType()).getAsString(policy) + "'";
+    };
+    fail(e->getExprLoc(), "a pointer is taken for one of another type: " + name(v.place.type) +
+                              " for " + name(to) + "; declare it with the type that it leads to");
     return {};
   }
   return v;

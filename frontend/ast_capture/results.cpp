@@ -149,7 +149,10 @@ std::string Evaluator::tensor_text(const Tensor &t, SourceLocation loc) {
   }
   // Two values that share what may be a copy would not share it, made again one by one.
   for_copies(t, [&](uint32_t id) {
-    if (copied[id] > 1) fail(loc, "a value that cannot be handed on from here");
+    if (copied[id] > 1)
+      fail(loc, "several values that are used from here on share what tc_contiguous, tc_reshape or "
+                "tc_flatten may have copied; write tc_clone in its place where it need not be a "
+                "view");
   });
   if (failed) return "";
   std::string &text = t.whole ? base : view_of[t.handle];

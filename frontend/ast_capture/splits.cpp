@@ -1,9 +1,10 @@
 // splits.cpp - C++: declarations that a call of kernels leads past.
 //
-// C++ lets no jump pass an initialisation, unless it is that of a static constant.  So `T x = v;` is
-// made `T x; x = v;`, and `T *x = v, y = w;` is made `T *x; x = v; T y; y = w;`; constants are
-// static.  const, auto and commas become comments, the first two where nobody asks for what they
-// make of the variable.  Text is inserted only: all else stays where it was.
+// C++ lets no jump pass an initialisation, unless it is that of a static constant.  So `T x = v;`,
+// `T x(v);` and `T x{v};` are made `T x; x = v;`, and `T *x = v, y = w;` is made
+// `T *x; x = v; T y; y = w;`; constants are static.  const, auto and commas become comments, the
+// first two where nobody asks for what they make of the variable.  Text is inserted only: all else
+// stays where it was.
 #include "frontend/ast_capture/segmenter.h"
 
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -125,13 +126,14 @@ private:
     return true;
   }
 
-  // `name = v` with a number or a pointer, or, beside others, `name`.
+  // `name = v`, `name(v)` or `name{v}` with a number or a pointer, or, beside others, `name`.
   bool is_plain(const VarDecl *variable) const {
     const SourceLocation name = variable->getLocation();
     if (name.isMacroID() || variable->isConstexpr()) return false;
     if (!variable->hasInit()) return !is_single();
     auto next = behind(name);
-    return next && next->is(tok::equal) && variable->getType()->isScalarType();
+    return next && next->isOneOf(tok::equal, tok::l_paren, tok::l_brace) &&
+           variable->getType()->isScalarType();
   }
 
   void hide(const Token &word, const std::string &instead, Splits &splits) const {
@@ -192,10 +194,18 @@ private:
     return variable->getTypeSourceInfo()->getType()->getContainedAutoType();
   }
 
-  // `x = v` becomes `x; x = v`.
+  // `x = v` becomes `x; x = v`, `x(v)` becomes `x; x =(v)`, and `x{v}` `x; x ={v}`.
   void assign(const VarDecl *variable, Splits &splits) const {
+    const bool direct = variable->getInitStyle() != VarDecl::CInit;
     splits.push_back({offset(behind(variable->getLocation())->getLocation()),
-                      "; " + variable->getNameAsString(), false});
+                      "; " + variable->getNameAsString() + (direct ? " =" : ""), false});
+  }
+
+  // What follows a declarator; Clang leaves the parenthesis behind `x(v` out of it.
+  std::optional<Token> behind(const VarDecl *variable) const {
+    auto next = behind(variable->getEndLoc());
+    if (variable->getInitStyle() != VarDecl::CallInit || !next) return next;
+    return next->is(tok::r_paren) ? behind(next->getLocation()) : std::nullopt;
   }
 
   // The specifiers that all declarators share, as text, without those that are hidden; "": they are
@@ -237,7 +247,7 @@ private:
     for (size_t i = 0; i < variables.size(); i++) {
       if (variables[i]->hasInit()) assign(variables[i], splits);
       if (i + 1 == variables.size()) break;
-      const auto comma = behind(variables[i]->getEndLoc());
+      const auto comma = behind(variables[i]);
       if (!comma || !comma->is(tok::comma)) return false;
       hide(*comma, "", splits);
       splits.push_back({offset(comma->getEndLoc()), "; " + text, false});

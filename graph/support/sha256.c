@@ -28,20 +28,32 @@ static void schedule(const unsigned char *block, uint32_t w[64]) {
   }
 }
 
+/* Round i, with the working variables where the rounds before left them: each round moves all of
+ * them on by one, so that the next one names them shifted instead. */
+static inline void take_round(uint32_t s[8], int i, uint32_t word) {
+  uint32_t *const h = &s[(7 - i) & 7], *const d = &s[(3 - i) & 7];
+  const uint32_t a = s[-i & 7], b = s[(1 - i) & 7], c = s[(2 - i) & 7], e = s[(4 - i) & 7];
+  const uint32_t choice = (e & s[(5 - i) & 7]) ^ (~e & s[(6 - i) & 7]);
+  const uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
+  const uint32_t t1 =
+      *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + round_constant[i] + word;
+  *d += t1;
+  *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
+}
+
 static void take_block(uint32_t state[8], const unsigned char *block) {
   uint32_t w[64], s[8];
   schedule(block, w);
   memcpy(s, state, sizeof s);
-  for (int i = 0; i < 64; ++i) {
-    const uint32_t e = s[4], a = s[0];
-    const uint32_t choice = (e & s[5]) ^ (~e & s[6]);
-    const uint32_t majority = (a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]);
-    const uint32_t t1 =
-        s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + round_constant[i] + w[i];
-    const uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
-    memmove(s + 1, s, 7 * sizeof *s);
-    s[4] += t1;
-    s[0] = t1 + t2;
+  for (int i = 0; i < 64; i += 8) { /* unrolled, so that the variables are registers */
+    take_round(s, 0 + i, w[i]);
+    take_round(s, 1 + i, w[i + 1]);
+    take_round(s, 2 + i, w[i + 2]);
+    take_round(s, 3 + i, w[i + 3]);
+    take_round(s, 4 + i, w[i + 4]);
+    take_round(s, 5 + i, w[i + 5]);
+    take_round(s, 6 + i, w[i + 6]);
+    take_round(s, 7 + i, w[i + 7]);
   }
   for (int i = 0; i < 8; ++i) state[i] += s[i];
 }

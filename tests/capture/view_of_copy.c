@@ -26,4 +26,4 @@ int main(void) {
   return finish();
 }
 // CHECK: remark: 'local' compiled
-// CHECK: a value that cannot be handed on from here
+// CHECK: view_of_copy.c:14:3: remark: {{.*}}: several values that are used from here on share what tc_contiguous, tc_reshape or tc_flatten may have copied; write tc_clone in its place where it need not be a view

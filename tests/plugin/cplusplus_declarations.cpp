@@ -38,6 +38,18 @@ TC_COMPILE tc_tensor *several(X) {
 }
 // CHECK-DAG: remark: 'several' compiled: {{.*}} 2 segments
 
+// Initialised with parentheses and braces.
+TC_COMPILE tc_tensor *direct(X) {
+  tc_tensor *h(tc_exp(x)), *g{tc_neg(h)}, *both((tc_add(h, g))), *none{};
+  const int64_t rows(tc_size(x, 0)), columns{tc_size(x, 1)};
+  auto *last(tc_add(both, h));
+  auto *again{tc_neg(last)};
+  double scale{static_cast<double>(rows)};
+  std::printf("between\n");
+  return none ? none : tc_mul_s(again, scale + static_cast<double>(columns));
+}
+// CHECK-DAG: remark: 'direct' compiled: {{.*}} 2 segments
+
 // A declaration that several ways lead past.
 static tc_tensor *act(const tc_tensor *t, int kind) {
   if (kind == 1) return tc_relu(t);
@@ -70,6 +82,7 @@ int main() {
   show(constants(x));
   show(stays(x));
   show(several(x));
+  show(direct(x));
   for (int kind = 0; kind < 3; kind++) show(ways(x, kind));
 }
 // OUTPUT: between
@@ -80,6 +93,8 @@ int main() {
 // OUTPUT-NEXT: 19.785
 // OUTPUT-NEXT: between
 // OUTPUT-NEXT: -19.785
+// OUTPUT-NEXT: between
+// OUTPUT-NEXT: -49.462
 // OUTPUT-NEXT: between
 // OUTPUT-NEXT: 9.000
 // OUTPUT-NEXT: between

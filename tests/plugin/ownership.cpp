@@ -51,3 +51,10 @@ extern "C" TC_COMPILE tc_tensor *copies(const tc_tensor *x TC_SHAPE("f32[N]"), c
   return tc_exp(tc_add_s(x, here.n));
 }
 // CHECK-NOT: 'copies' frees nothing
+
+// Its elements leave, of a list whose inner braces are left out.
+struct both {
+  tc_tensor *of[2];
+};
+TC_COMPILE both listed(const tc_tensor *x TC_SHAPE("f32[N]")) { return {tc_exp(x), tc_exp(tc_neg(x))}; }
+// CHECK-NOT: 'listed' frees nothing

@@ -74,6 +74,23 @@ Test(unit, the_third_miss_in_a_row_is_told_once, .init = cr_redirect_stderr) {
       "(TC_FALLBACK=default silences this)\n");
 }
 
+/* Segments of one function, of which each is registered; h is of another file. */
+Test(unit, what_segments_have_in_common_is_told_once, .init = cr_redirect_stderr) {
+  tcrt_function first = {.name = "s", .location = "t.c:3"},
+                second = {.name = "s", .location = "t.c:5"},
+                other = {.name = "s", .location = "u.c:3"};
+  tcrt_function *const list[] = {&first, &second, &other};
+  const tcrt_unit unit = {.abi = TC_ABI_VERSION, .count = 3, .function = list};
+  cr_assert(tcrt_register(&unit));
+  for (int i = 0; i < 4; i++)
+    for (int k = 0; k < 3; k++) tcrt_miss(list[k], TC_MISS_RANK, 0, -1, 3, 2);
+  char text[1024];
+  said(text, sizeof text);
+  cr_expect(strstr(text, "s (t.c:3) ran") && strstr(text, "s (u.c:3) ran"), "%s", text);
+  cr_expect_not(strstr(text, "t.c:5"), "%s", text);
+  tcrt_unregister(&unit);
+}
+
 Test(unit, variants_and_switched_off_code_are_no_fallbacks, .init = cr_redirect_stderr) {
   char text[512];
   tcrt_function variant = {.name = "v", .location = "t.c:2", .passes = true};

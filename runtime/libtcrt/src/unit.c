@@ -5,8 +5,11 @@
 #include "internal.h"
 #include "settings.h"
 
+#include "graph/support/support.h"
+
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tcrt_function last = {.name = ""};
@@ -205,17 +208,31 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
   else snprintf(out, n, "%s", text[why] ? text[why] : "see TC_LOGS=guards");
 }
 
+enum { MANY = 3, TOLD = 1 << 30 }; /* of `row`; with TOLD stands which text was told */
+
 /* Is this the third fallback without a hit between, for the first time?  The hits are those that
  * are counted anyway. */
 static bool third_in_a_row(tcrt_function *f) {
-  enum { MANY = 3, TOLD = 1 << 30 };
   uint64_t hits = __atomic_load_n(&f->hits, __ATOMIC_RELAXED);
   if (__atomic_load_n(&f->row, __ATOMIC_RELAXED) >= TOLD) return false;
   if (__atomic_exchange_n(&f->row_hits, hits, __ATOMIC_RELAXED) != hits)
     __atomic_store_n(&f->row, 0, __ATOMIC_RELAXED);
-  if (__atomic_add_fetch(&f->row, 1, __ATOMIC_RELAXED) != MANY) return false;
-  __atomic_store_n(&f->row, TOLD, __ATOMIC_RELAXED);
-  return true;
+  return __atomic_add_fetch(&f->row, 1, __ATOMIC_RELAXED) == MANY;
+}
+
+/* The first segment of its function to tell this? */
+static bool tells_first(tcrt_function *f, const char *text) {
+  const uint32_t told = TOLD | (uint32_t)tc_hash(text, strlen(text), 0);
+  const size_t file = (size_t)(strrchr(f->location, ':') - f->location);
+  bool fresh = true;
+  tc_lock_functions();
+  for (const tcrt_function *each = first; each != &last; each = each->next)
+    fresh &= __atomic_load_n(&each->row, __ATOMIC_RELAXED) != told ||
+             strcmp(each->name, f->name) != 0 ||
+             strncmp(each->location, f->location, file + 1) != 0;
+  __atomic_store_n(&f->row, told, __ATOMIC_RELAXED);
+  tc_unlock_functions();
+  return fresh;
 }
 
 static void notice(const tcrt_function *f, tc_miss why, int operand, const char *text, int64_t got,
@@ -239,7 +256,7 @@ int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got,
   if (!tells && !many && mode != TC_FALLBACK_DISABLED) return 0;
   char text[160];
   describe(text, sizeof text, why, operand, axis, got, want);
-  if (many) notice(f, why, operand, text, got, want);
+  if (many && tells_first(f, text)) notice(f, why, operand, text, got, want);
   if (mode == TC_FALLBACK_DISABLED) {
     tc_fail_as(TC_ERROR_FALLBACK, "%s fell back, which is not allowed now: %s", f->name, text);
     fprintf(stderr, "tcompile: error: %s (%s) fell back: %s\n", f->name, f->location, text);
