@@ -412,28 +412,29 @@ static void close_kernel(tc_omp_matmul *x) {
   free(x->stores);
 }
 
-/* The call of the driver: a statement. */
-static void put_run(const tc_omp_matmul *x, const char *shared, const char *own) {
+/* `room`, what the drivers have of the shared scratch, and what it is of `shared` bytes: behind where rows of B begin, which
+ * both drivers' packing reads. */
+static void put_room(const tc_omp_matmul *x, const char *shared, tc_buf *bytes) {
   const uint32_t n = x->k->nbuffer;
   tc_buf table = {0};
   if (!tc_omp_mm_has_spans(x)) {
-    tc_putf(x->out, "  tc_mm_run(&g, buf[%u], %s, buf[%u], %s);\n", n, shared, n + 1, own);
+    tc_putf(x->out, "  char *const room = buf[%u];\n", n);
+    tc_put(bytes, shared);
     return;
   }
   tc_print_dim(x->p, tc_omp_mm_spans_bytes(x), &table);
-  tc_put(x->out, "  {\n");
+  tc_putf(x->out, "  char *const room = (char *)buf[%u] + %s;\n", n, table.text);
   if (x->vnni) tc_put(x->out, "#if TC_ISA >= TC_LEVEL_bf16\n");
-  tc_put(x->out, "    @NAME@_b_rows(&g, 0);\n");
+  tc_put(x->out, "  @NAME@_b_rows(&g, 0);\n");
   if (x->vnni) tc_put(x->out, "#endif\n");
-  tc_putf(x->out, "    tc_mm_run(&g, (char *)buf[%u] + %s, (%s) - (%s), buf[%u], %s);\n  }\n", n, table.text, shared,
-          table.text, n + 1, own);
+  tc_putf(bytes, "(%s) - (%s)", shared, table.text);
   tc_buf_free(&table);
 }
 
 /* row: there is another kernel for one row. */
 static void put_kernel(tc_omp_matmul *x, bool row) {
   const uint32_t n = x->k->nbuffer;
-  tc_buf shared = {0}, own = {0};
+  tc_buf shared = {0}, own = {0}, bytes = {0};
   tc_omp_matmul_scratch(x->k, x->p, &shared, &own);
   tc_put(x->out, "\n");
   put_tiles(x);
@@ -449,15 +450,17 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
     tc_put(x->out, ") return TC_NAME(@NAME@_row)(buf, sym, scalar);\n");
   }
   put_description(x, "g");
+  put_room(x, shared.text, &bytes);
   if (tc_omp_mm_is_winograd(x)) {
     tc_omp_mm_put_winograd(x);
-    tc_putf(x->out, "  if (!tc_mm_winograd_run(&w, buf[%u], %s, buf[%u], %s))\n  ", n, shared.text,
-            n + 1, own.text);
+    tc_putf(x->out, "  if (!tc_mm_winograd_run(&w, room, %s, buf[%u], %s))\n  ", bytes.text, n + 1,
+            own.text);
   } else if (tc_omp_mm_is_winograd_gradient(x)) {
     tc_omp_mm_put_winograd_gradient(x);
     tc_putf(x->out, "  if (!tc_mm_winograd_gradient_run(&w, buf[%u], %s))\n  ", n + 1, own.text);
   }
-  put_run(x, shared.text, own.text);
+  tc_putf(x->out, "  tc_mm_run(&g, room, %s, buf[%u], %s);\n", bytes.text, n + 1, own.text);
+  tc_buf_free(&bytes);
   tc_omp_kernel_tail(x->out);
   tc_buf_free(&shared);
   tc_buf_free(&own);
