@@ -148,7 +148,6 @@ static void add_once_any(tc_cuda_plan *plan, tc_cuda_variant f) {
   tc_cuda_variant many = f;
   many.least = 1;
   many.most = ONCE;
-  if (f.group) many.group = ONCE;
   tc_cuda_add(plan, many);
   f.group = 0;
   f.most = TC_CUDA_LARGEST_GROUP;

@@ -190,6 +190,5 @@ void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   f.group = 1;
   add_tiled(x, f, 1, SHORT);
   f.group = 0;
-  const int longest = count_others(x) ? WITH_OTHERS : FREE;
-  add_tiled(x, f, longest / each < WARP ? longest / each : WARP, each);
+  add_tiled(x, f, (count_others(x) ? WITH_OTHERS : FREE) / each, each);
 }

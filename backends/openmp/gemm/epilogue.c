@@ -108,12 +108,9 @@ static bool are_one(const tc_omp_matmul *x, const tc_mm_loop *mm, const uint8_t 
 /* Values that the epilogue's actions need; NULL: out of memory. */
 static uint8_t *find_needed(const tc_omp_matmul *x) {
   uint8_t *needed = calloc(x->k->nexpr + 1, 1);
-  for (uint32_t i = 0; needed && i < x->mm->epilogue.naction; ++i) {
-    const tc_action *a = &x->mm->epilogue.action[i];
-    needed[a->value.id] = needed[a->guard.id] = 1;
-    for (int t = 0; t < a->address.nterm; ++t) needed[a->address.term[t].value.id] = 1;
-  }
-  if (needed) tc_mark_operands(x->k, needed);
+  if (!needed) return NULL;
+  tc_mark_stage(&x->mm->epilogue, needed);
+  tc_mark_operands(x->k, needed);
   return needed;
 }
 

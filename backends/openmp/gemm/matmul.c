@@ -586,13 +586,16 @@ bool tc_omp_packs(const tc_kernel *k, const tc_program *p) {
   return !dot && !tc_mm_is_chain(&k->mm);
 }
 
-/* The transformed weights of a convolution, or nothing. */
-static tc_dim weights_of(const tc_kernel *k, const tc_program *p) {
+/* What is shared: packed B, or the transformed weights of a convolution in its place, behind where rows of B begin. */
+static tc_dim shared_bytes(const tc_kernel *k, const tc_program *p, tc_dim packed) {
+  tc_dims *c = tc_graph_dims(p->graph);
   tc_omp_matmul x;
-  const bool winograd = open_kernel(&x, k, p, NULL) && tc_omp_mm_is_winograd(&x);
-  const tc_dim bytes = winograd ? tc_omp_mm_winograd_bytes(&x) : tc_dim_const(0);
+  if (open_kernel(&x, k, p, NULL)) {
+    if (tc_omp_mm_is_winograd(&x)) packed = tc_dim_max(c, packed, tc_omp_mm_winograd_bytes(&x));
+    if (tc_omp_mm_has_spans(&x)) packed = tc_dim_add(c, packed, tc_omp_mm_spans_bytes(&x));
+  }
   close_kernel(&x);
-  return bytes;
+  return packed;
 }
 
 static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
@@ -601,15 +604,6 @@ static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *s
   if (open_kernel(&x, k, p, NULL)) tc_omp_mm_chain_scratch(&x, per_thread);
   tc_put(shared, "64"); /* nothing is */
   close_kernel(&x);
-}
-
-/* Where rows of B begin. */
-static tc_dim rows_of_b(const tc_kernel *k, const tc_program *p) {
-  tc_omp_matmul x;
-  const bool any = open_kernel(&x, k, p, NULL) && tc_omp_mm_has_spans(&x);
-  const tc_dim bytes = any ? tc_omp_mm_spans_bytes(&x) : tc_dim_const(0);
-  close_kernel(&x);
-  return bytes;
 }
 
 /* A table of B's rows, and packed B: all of it, or what B_BYTES hold, but at least B_COLUMNS columns; or the transformed
@@ -634,7 +628,6 @@ void tc_omp_matmul_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shar
   }
   const tc_dim least =
       tc_dim_max(c, tc_dim_const(B_BYTES), tc_dim_mul(c, deep, tc_dim_const(B_COLUMNS)));
-  whole = tc_dim_max(c, tc_dim_min(c, whole, least), weights_of(k, p));
-  tc_print_dim(p, tc_dim_add(c, whole, rows_of_b(k, p)), shared);
+  tc_print_dim(p, shared_bytes(k, p, tc_dim_min(c, whole, least)), shared);
   tc_putf(per_thread, "%d", MOST);
 }

@@ -191,6 +191,7 @@ static void put_rows_in_one_loop(tc_omp_nest *x, long long jam, const char *rows
   x->jammed = x->jam_rows = false;
   name_results(x);
   x->s.indent -= 2;
+  tc_print_line(&x->s, "} else");
 }
 
 /* Tasks are runs of rows, so that which rows are jammed does not depend on threads.  Of a product of two matrices there may
@@ -207,10 +208,7 @@ static void put_jammed_rows(tc_omp_nest *x, bool team) {
   x->s.indent += 2;
   put_decode(x);
   tc_print_line(&x->s, "int64_t %s = outer * %lld;", i, jam);
-  for (long long some = jam; some >= least; --some) {
-    put_rows_in_one_loop(x, some, rows.text);
-    tc_print_line(&x->s, "} else");
-  }
+  for (long long some = jam; some >= least; --some) put_rows_in_one_loop(x, some, rows.text);
   tc_print_line(&x->s, "for (; %s < %s; ++%s) {", i, rows.text, i);
   put_body(x);
   x->s.indent -= 2;
