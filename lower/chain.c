@@ -22,6 +22,13 @@
 
 #include <string.h>
 
+/* The products that one chain makes: `outer`, or where another chain makes that, too, none. */
+typedef struct products {
+  const tc_kernel *outer, *beside, *across;
+} products;
+
+enum { LO_PRODUCTS = 3 };
+
 /* Kernels that become chains: `outer` and, where weights are read again, `again`. */
 typedef struct attention {
   lo *L;
@@ -33,7 +40,7 @@ typedef struct attention {
   uint32_t derivatives;        /* what it makes of them */
   uint32_t nagain;
   const tc_kernel *again[LO_CHAINS];
-  const tc_kernel *joins[LO_CHAINS]; /* the one that does it, too, or NULL */
+  products of[LO_CHAINS]; /* what becomes of each */
 } attention;
 
 /* ---- which kernels --------------------------------------------------------------------------- */
@@ -219,6 +226,7 @@ static bool find_kernels(attention *x) {
 
 static bool add_again(attention *x, const tc_kernel *k) {
   if (x->nagain == LO_CHAINS || k < x->outer) return false;
+  x->of[x->nagain] = (products){.outer = k};
   x->again[x->nagain++] = k;
   return true;
 }
@@ -357,10 +365,9 @@ static tc_action translate_store(lo_translation *t, const tc_action *from) {
   return a;
 }
 
-/* The chain's epilogue stores what that of a product does, too. */
-static void take_stores(lo_chain *c, lo_translation *t) {
+/* The chain's stage stores what the epilogue of a product does, too. */
+static void take_stores(lo_chain *c, lo_translation *t, tc_stage *to) {
   const tc_stage *from = &t->k->mm.epilogue;
-  tc_stage *to = &c->mm.epilogue;
   tc_action *a = lo_alloc(c->L, c->L->arena, (to->naction + from->naction + 1) * sizeof *a);
   if (to->naction) memcpy(a, to->action, to->naction * sizeof *a);
   for (uint32_t i = 0; i < from->naction; i++)
@@ -375,7 +382,7 @@ static void take_epilogue(lo_chain *c, tc_val row) {
   for (uint32_t i = 1; i < c->outer->nexpr; i++)
     if (c->outer->expr[i].kind == TC_EX_RESULT) c->t.to[i] = scaled;
   c->mm.epilogue = (tc_stage){0};
-  take_stores(c, &c->t);
+  take_stores(c, &c->t, &c->mm.epilogue);
 }
 
 /* Stores of what other chains need of each row. */
@@ -441,6 +448,11 @@ static bool make_first(attention *x, tc_kernel *k) {
   return close_chain(&c, k);
 }
 
+/* What the product reads that is made again. */
+static uint32_t operand_again(const attention *x, const tc_kernel *product) {
+  return takes_derivatives(x, product) ? x->derivatives : x->weights;
+}
+
 static tc_mm_factors factors_of(lo_chain *c, lo_translation *t, bool swapped) {
   const tc_mm_loop *mm = &t->k->mm;
   tc_mm_factors f = {.a = unrounded(c, lo_translate(t, swapped ? mm->b : mm->a))};
@@ -448,24 +460,41 @@ static tc_mm_factors factors_of(lo_chain *c, lo_translation *t, bool swapped) {
   return f;
 }
 
-/* Products with weights or their derivatives, which are made again: one, or two (`beside` is not
- * NULL) of the same rows and columns. */
-static bool make_again(attention *x, const tc_kernel *outer, const tc_kernel *beside,
-                       tc_kernel *k) {
-  lo_chain c = open_chain(x, outer, takes_derivatives(x, outer) ? x->derivatives : x->weights, k);
-  if (outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c))
+typedef bool take_product(lo_chain *c, const lo_chain *other);
+
+/* `take` of a further product, if there is one. */
+static bool take_further(attention *x, lo_chain *c, const tc_kernel *product, take_product *take) {
+  tc_kernel none = {0};
+  if (!product) return true;
+  lo_chain other = open_chain(x, product, operand_again(x, product), &none);
+  return product->mm.operand == c->mm.operand && lo_open_axes(&other) && take(c, &other);
+}
+
+/* Sums along rows, of what the chain's first product is made of. */
+static void take_sums(lo_chain *c, bool swapped) {
+  const tc_mm_factors of = factors_of(c, &c->across, swapped);
+  if (of.a.id != c->mm.a.id) c->failed = true;
+  c->mm.across.b = of.b;
+  take_stores(c, &c->across, &c->mm.across.epilogue);
+}
+
+/* Products with weights or their derivatives, which are made again: one, a second one of the same
+ * rows and columns, and one whose rows are their keys. */
+static bool make_again(attention *x, const products *of, tc_kernel *k) {
+  lo_chain c = open_chain(x, of->outer, operand_again(x, of->outer), k);
+  if (c.outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c))
     return false;
-  if (beside) {
-    tc_kernel none = {0};
-    lo_chain other = open_chain(x, beside, x->weights, &none);
-    if (beside->mm.operand != outer->mm.operand || !lo_open_axes(&other) ||
-        !lo_take_beside(&c, &other))
-      return false;
-  }
-  const tc_mm_factors of = factors_of(&c, &c.t, c.swapped);
-  c.mm.a = of.a, c.mm.b = of.b;
+  if (!take_further(x, &c, of->beside, lo_take_beside) ||
+      !take_further(x, &c, of->across, lo_take_across))
+    return false;
+  const tc_mm_factors first = factors_of(&c, &c.t, c.swapped);
+  c.mm.a = first.a, c.mm.b = first.b;
   take_epilogue(&c, (tc_val){0});
-  if (beside) c.mm.beside = factors_of(&c, &c.beside, c.beside_swapped), take_stores(&c, &c.beside);
+  if (of->beside) {
+    c.mm.beside = factors_of(&c, &c.beside, c.beside_swapped);
+    take_stores(&c, &c.beside, &c.mm.epilogue);
+  }
+  if (of->across) take_sums(&c, operand_of(of->across, of->across->mm.a) != x->derivatives);
   return c.mm.inner.n > 0 && close_chain(&c, k);
 }
 
@@ -488,22 +517,34 @@ static bool may_wait(const lo *L, const tc_kernel *first, const tc_kernel *secon
   return first < second;
 }
 
-/* Gradients of keys and of values are made of the same scores: a product with weights and one with
- * derivatives are one, where the later of them is. */
+/* One chain makes `all`, which two made, where the later of them is; or nothing changes. */
+static void join(attention *x, uint32_t i, uint32_t j, const products *all, tc_kernel *again) {
+  const uint32_t first = x->again[i] < x->again[j] ? i : j, last = i + j - first;
+  const tc_kernel *const each[LO_PRODUCTS] = {all->outer, all->beside, all->across};
+  tc_kernel joined = {0};
+  for (int p = 0; p < LO_PRODUCTS; p++)
+    if (each[p] && each[p] != x->again[last] && !may_wait(x->L, each[p], x->again[last])) return;
+  if (!make_again(x, all, &joined)) return;
+  again[last] = joined;
+  x->of[last] = *all;
+  x->of[first] = (products){0};
+}
+
+/* Products with weights and their derivatives are made of the same scores: gradients of values are
+ * made with those of keys, and then those of queries, which sum along the other axis. */
 static void join_again(attention *x, tc_kernel *again) {
-  for (uint32_t i = 0; i < x->nagain; i++)
-    for (uint32_t j = 0; j < x->nagain; j++) {
-      const uint32_t first = x->again[i] < x->again[j] ? i : j, last = i + j - first;
-      tc_kernel both = {0};
-      if (x->joins[i] || x->joins[j] || takes_derivatives(x, x->again[i]) ||
-          !takes_derivatives(x, x->again[j]))
-        continue;
-      if (!may_wait(x->L, x->again[first], x->again[last]) ||
-          !make_again(x, x->again[j], x->again[i], &both))
-        continue;
-      again[last] = both;
-      x->joins[first] = x->again[last];
-    }
+  for (int across = 0; across < 2; across++)
+    for (uint32_t i = 0; i < x->nagain; i++)
+      for (uint32_t j = 0; j < x->nagain; j++) {
+        const products *with = &x->of[i], *of = &x->of[j];
+        if (i == j || !with->outer || !of->outer || with->beside || with->across || of->across ||
+            !takes_derivatives(x, of->outer) || takes_derivatives(x, with->outer) != across)
+          continue;
+        const products all = {.outer = of->outer,
+                              .beside = across ? of->beside : with->outer,
+                              .across = across ? with->outer : NULL};
+        if (across || !of->beside) join(x, i, j, &all, again);
+      }
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -522,15 +563,12 @@ static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nf
 static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *again) {
   join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
   for (uint32_t i = 0; i < x->nagain; i++) {
-    const tc_kernel *from[LO_CHAINS + 2] = {0};
-    bool derivative = false;
+    const tc_kernel *const each[LO_PRODUCTS] = {x->of[i].outer, x->of[i].beside, x->of[i].across};
+    const tc_kernel *from[LO_PRODUCTS + 1] = {0};
     int n = 0;
-    for (uint32_t j = 0; j < x->nagain; j++) {
-      if (j != i && x->joins[j] != x->again[i]) continue;
-      from[n++] = x->again[j];
-      derivative |= takes_derivatives(x, x->again[j]);
-    }
-    if (derivative) from[n++] = x->cotangents;
+    for (int p = 0; p < LO_PRODUCTS; p++)
+      if (each[p]) from[n++] = each[p];
+    if (n && takes_derivatives(x, from[0])) from[n++] = x->cotangents;
     join_fused(x->L, &again[i], from, n);
   }
 }
@@ -538,7 +576,7 @@ static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *agai
 /* Is what the kernel made made by others now? */
 static bool is_gone(const attention *x, const tc_kernel *k) {
   bool gone = k == x->inner || k == x->softmax.k || k == x->cotangents;
-  for (uint32_t i = 0; i < x->nagain; i++) gone = gone || (x->joins[i] && x->again[i] == k);
+  for (uint32_t i = 0; i < x->nagain; i++) gone = gone || (!x->of[i].outer && x->again[i] == k);
   return gone;
 }
 
@@ -559,7 +597,7 @@ static bool make_chains(lo *L, uint32_t at) {
   find_row_values(&x);
   bool made = true;
   for (uint32_t i = 0; made && i < x.nagain; i++)
-    made = make_again(&x, x.again[i], NULL, &again[i]);
+    made = make_again(&x, &x.of[i], &again[i]);
   if (made) join_again(&x, again);
   if (!made || !make_first(&x, &first)) {
     L->p->nbuffer = nbuffer; /* without those that rows would have been kept in */

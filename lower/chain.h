@@ -57,6 +57,7 @@ typedef struct lo_chain {
   lo_translation t;      /* of the outer product */
   lo_translation beside; /* of a second one, or of none, */
   bool beside_swapped;   /* of which B is what the chain makes */
+  lo_translation across; /* of a product that sums what the chain makes along its rows, or of none */
   uint32_t nmade;
   lo_made made[LO_MADE];
   tc_val total; /* the sum of exponentials */
@@ -73,6 +74,9 @@ bool lo_open_axes(lo_chain *c);
 /* Takes the outer product of another chain in, whose axes are open; false: they are not the
  * chain's. */
 bool lo_take_beside(lo_chain *c, const lo_chain *other);
+/* The same of one whose rows are the chain's keys, and that reads the same array; made[0] of c is
+ * found. */
+bool lo_take_across(lo_chain *c, const lo_chain *other);
 /* made[i] as it is read at `at`. */
 bool lo_find_made(lo_chain *c, lo_made *m, const tc_address *at);
 /* Row-major over the outer axes of the softmax: of values of its rows. */

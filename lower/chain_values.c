@@ -123,6 +123,23 @@ bool lo_take_beside(lo_chain *c, const lo_chain *other) {
   return true;
 }
 
+bool lo_take_across(lo_chain *c, const lo_chain *other) {
+  const int m = c->mm.nbatch, n = m + 3;
+  if (other->mm.nbatch != m) return false;
+  open_translation(&c->across, c, other->outer);
+  memcpy(c->across.axis, other->t.axis, sizeof c->across.axis);
+  for (int y = 0; y < TC_MAX_AXES; y++) {
+    tc_dim *coef = c->across.axis[y].coef, rows = coef[m];
+    coef[m] = coef[m + 2], coef[m + 2] = rows;
+  }
+  for (int i = 0; i < n; i++) {
+    const int mine = i == m ? m + 2 : i == m + 2 ? m : i;
+    if (!tc_dim_same(other->mm.axis[i].extent, c->mm.axis[mine].extent)) return false;
+  }
+  const tc_address at = lo_translate_affine(&c->across, &lo_chain_operand(other)->address);
+  return same_affine(&at, &c->made[0].at);
+}
+
 /* An axis of `extent` points that steps by `stride` over an array, as axes of the chain, which
  * steps by `at`. */
 static bool cover(const lo_chain *c, const tc_address *at, tc_dim stride, tc_dim extent,
@@ -214,6 +231,7 @@ static tc_val translate_result(lo_translation *t, const tc_expr *e) {
   lo_chain *c = t->c;
   if (t->k == c->outer) return lo_result(&c->b, TC_MM_PRODUCT, e->loc);
   if (t->k == c->beside.k) return lo_result(&c->b, TC_MM_BESIDE, e->loc);
+  if (t->k == c->across.k) return lo_result(&c->b, TC_MM_ACROSS, e->loc);
   for (uint32_t i = 0; i < c->nmade; i++)
     if (c->made[i].k == t->k && t->k->kind == TC_KERNEL_MATMUL)
       return lo_result(&c->b, tc_mm_inner_result(c->made[i].inner), e->loc);

@@ -16,9 +16,8 @@ static bool stores_to(const tc_stage *s, uint32_t buffer) {
 
 bool tc_kernel_writes(const tc_kernel *k, uint32_t buffer) {
   if (tc_kernel_takes_arrays(k)) return !k->effect && buffer == 0;
-  if (k->kind == TC_KERNEL_MATMUL &&
-      (stores_to(&k->mm.epilogue, buffer) || stores_to(&k->mm.inner.finish, buffer)))
-    return true;
+  for (int i = 0; k->kind == TC_KERNEL_MATMUL && i < TC_MM_STAGES; i++)
+    if (stores_to(tc_mm_stage(&k->mm, i), buffer)) return true;
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < k->nest[n].nstage; s++)
       if (stores_to(&k->nest[n].stage[s], buffer)) return true;

@@ -306,7 +306,12 @@ static inline tc_nest tc_nest_streamed(const tc_nest *n) {
  *
  *   RESULT 5 = sum_k beside.a[b,m,k] * beside.b[b,k,n]
  *
- * as the gradients of keys and values, which are made of the same scores. */
+ * as the gradients of keys and values, which are made of the same scores.  And A may be summed along
+ * m, too, with what is stored of such sums at each (b,k,n):
+ *
+ *   RESULT 6 = sum_m a[b,m,k] * across.b[b,m,n]
+ *
+ * as the gradient of queries. */
 enum { TC_MM_INNERS = 2 };
 typedef struct tc_mm_inner_products {
   int n; /* 0: A is made of no product */
@@ -320,8 +325,21 @@ typedef struct tc_mm_factors {
   tc_val a, b; /* none: a.id 0 */
 } tc_mm_factors;
 
+typedef struct tc_mm_across {
+  tc_val b; /* none: b.id 0 */
+  tc_stage epilogue; /* axes unused */
+} tc_mm_across;
+
 /* RESULTs */
-enum { TC_MM_PRODUCT, TC_MM_INNER, TC_MM_ROWS, TC_MM_SECOND = TC_MM_ROWS + 2, TC_MM_BESIDE, TC_MM_RESULTS };
+enum {
+  TC_MM_PRODUCT,
+  TC_MM_INNER,
+  TC_MM_ROWS,
+  TC_MM_SECOND = TC_MM_ROWS + 2,
+  TC_MM_BESIDE,
+  TC_MM_ACROSS,
+  TC_MM_RESULTS
+};
 
 typedef struct tc_mm_loop {
   int nbatch, npart;
@@ -333,6 +351,7 @@ typedef struct tc_mm_loop {
   tc_val a, b;
   tc_mm_inner_products inner; /* of the same operand type */
   tc_mm_factors beside;       /* of a chain's second outer product */
+  tc_mm_across across;        /* of a chain's sums along m */
   /* axes unused; actions at each (batch, m, n); RESULT 0 is the product, of type acc; of a chain
    * those of its rows and the second outer product, too */
   tc_stage epilogue;
@@ -346,6 +365,12 @@ typedef struct tc_mm_loop {
 
 static inline bool tc_mm_is_chain(const tc_mm_loop *mm) { return mm->inner.n > 0; }
 static inline bool tc_mm_has_beside(const tc_mm_loop *mm) { return mm->beside.a.id != 0; }
+static inline bool tc_mm_has_across(const tc_mm_loop *mm) { return mm->across.b.id != 0; }
+/* What it stores, stage by stage. */
+enum { TC_MM_STAGES = 3 };
+static inline const tc_stage *tc_mm_stage(const tc_mm_loop *mm, int i) {
+  return i == 0 ? &mm->inner.finish : i == 1 ? &mm->across.epilogue : &mm->epilogue;
+}
 static inline int tc_mm_axes(const tc_mm_loop *mm) {
   return mm->nbatch + 3 + mm->npart + mm->inner.n;
 }

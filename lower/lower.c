@@ -172,7 +172,7 @@ static tc_program *new_program(tc_graph *g) {
   return p;
 }
 
-/* Does the epilogue store results as they are, of no other array?  Those of two products are stored
+/* Do epilogues store results as they are, of no other array?  Those of several products are stored
  * one after the other, and what the first one writes may lie where the second one reads. */
 static bool stores_results_alone(const tc_program *p, const tc_kernel *k) {
   uint8_t *used = tc_arena_alloc(p->arena, k->nexpr + 1u);
@@ -180,6 +180,7 @@ static bool stores_results_alone(const tc_program *p, const tc_kernel *k) {
   if (!alone) return false;
   memset(used, 0, k->nexpr + 1u);
   tc_mark_stage(&k->mm.epilogue, used);
+  tc_mark_stage(&k->mm.across.epilogue, used);
   tc_mark_operands(k, used);
   for (uint32_t i = 1; alone && i < k->nexpr; i++)
     alone = !used[i] || k->expr[i].kind != TC_EX_LOAD;
@@ -193,7 +194,8 @@ static bool takes_chain(const tc_program *p, const tc_kernel *k) {
   tc_dims *d = tc_graph_dims(p->graph);
   int64_t least, most;
   tc_dim_range(d, k->mm.axis[k->mm.nbatch + 1].extent, &least, &most);
-  bool narrow = least <= NARROW && (!tc_mm_has_beside(&k->mm) || stores_results_alone(p, k));
+  const bool one = !tc_mm_has_beside(&k->mm) && !tc_mm_has_across(&k->mm);
+  bool narrow = least <= NARROW && (one || stores_results_alone(p, k));
   for (int i = 0; i < k->mm.inner.n; i++) {
     tc_dim_range(d, k->mm.axis[tc_mm_deep(&k->mm, i)].extent, &least, &most);
     narrow = narrow && least <= NARROW;

@@ -271,9 +271,13 @@ static void put_factors(printer *r, tc_val a, tc_val b) {
   put_value(r, b, 6);
 }
 
+static void put_actions(printer *r, const tc_stage *s) {
+  for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->action[a], 6);
+}
+
 static void put_row_stage(printer *r, const char *name, const tc_stage *s) {
   if (s->naction) tc_putf(r->out, "    %s\n", name);
-  for (uint32_t a = 0; a < s->naction; a++) put_action(r, &s->action[a], 6);
+  put_actions(r, s);
 }
 
 /* The rest of the line: their axes; the inner products, what the first one's rows are reduced to,
@@ -312,7 +316,11 @@ static void put_matmul(printer *r, const tc_mm_loop *m) {
     tc_put(r->out, "\n");
   }
   tc_put(r->out, "    epilogue\n");
-  for (uint32_t a = 0; a < m->epilogue.naction; a++) put_action(r, &m->epilogue.action[a], 6);
+  put_actions(r, &m->epilogue);
+  if (!tc_mm_has_across(m)) return;
+  tc_putf(r->out, "    across b %%%u\n", m->across.b.id);
+  put_value(r, m->across.b, 6);
+  put_actions(r, &m->across.epilogue);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */

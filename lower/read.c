@@ -132,6 +132,7 @@ static bool read_inner_line(lo_reader *r) {
   if (tc_words_accept_word(w, "finish")) return lo_open_finish(r);
   if (tc_words_accept_word(w, "outer")) return lo_open_outer(r);
   if (tc_words_accept_word(w, "beside")) return lo_open_beside(r);
+  if (tc_words_accept_word(w, "across")) return lo_open_across(r);
   if (tc_words_accept_word(w, "product")) return lo_read_room(r);
   if (tc_words_accept_word(w, "epilogue")) return lo_open_epilogue(r);
   return read_action(r);

@@ -86,6 +86,7 @@ bool lo_open_inner(lo_reader *r);     /* of a chain: the inner product, */
 bool lo_open_rows(lo_reader *r);      /* ... what its rows are reduced to, */
 bool lo_open_outer(lo_reader *r);     /* ... and the product made of both, */
 bool lo_open_beside(lo_reader *r);    /* or two of them */
+bool lo_open_across(lo_reader *r);    /* behind "across": sums along m */
 bool lo_open_epilogue(lo_reader *r);
 bool lo_close_product(lo_reader *r);
 

@@ -360,6 +360,15 @@ bool lo_open_epilogue(lo_reader *r) {
   return true;
 }
 
+bool lo_open_across(lo_reader *r) {
+  tc_mm_loop *m = &r->k->mm;
+  if (r->k->kind != TC_KERNEL_MATMUL || !tc_mm_is_chain(m) || r->stage != &m->epilogue)
+    return tc_words_fail(&r->w, "sums along m of no chain, or in front of its epilogue");
+  r->stage = &m->across.epilogue;
+  return tc_words_expect(&r->w, "b %") &&
+         lo_read_count(r, (int64_t)r->length, "value", &m->across.b.id);
+}
+
 static bool is_defined(const tc_kernel *k, tc_val v) {
   return v.id && v.id < k->nexpr && k->expr[v.id].kind != TC_EX_NONE;
 }
@@ -367,11 +376,13 @@ static bool is_defined(const tc_kernel *k, tc_val v) {
 bool lo_close_product(lo_reader *r) {
   tc_kernel *k = r->k;
   const tc_mm_inner_products *in = &k->mm.inner;
+  const bool across = tc_mm_has_across(&k->mm);
   bool defined = is_defined(k, k->mm.a) && is_defined(k, k->mm.b);
   for (int i = 0; i < in->n; i++)
     defined = defined && is_defined(k, in->a[i]) && is_defined(k, in->b[i]);
   if (r->beside)
     defined = defined && is_defined(k, k->mm.beside.a) && is_defined(k, k->mm.beside.b);
+  if (across) defined = defined && is_defined(k, k->mm.across.b);
   if (!defined)
     return tc_words_fail(&r->w, "an operand of the product in front of this line is not defined");
   if (!k->mm.epilogue.naction)

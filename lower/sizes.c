@@ -39,7 +39,8 @@ static void each_of_nest(tc_nest *n, lo_size *f, void *self) {
 
 static void each_of_product(tc_mm_loop *mm, lo_size *f, void *self) {
   for (int i = 0; i < tc_mm_axes(mm); i++) f(self, &mm->axis[i].extent);
-  each_of_action(mm->epilogue.action, mm->epilogue.naction, tc_mm_axes(mm), f, self);
+  for (int i = 0; i < TC_MM_STAGES; i++)
+    each_of_action(tc_mm_stage(mm, i)->action, tc_mm_stage(mm, i)->naction, tc_mm_axes(mm), f, self);
 }
 
 void lo_each_size(tc_kernel *k, lo_size *f, void *self) {

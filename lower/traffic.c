@@ -98,8 +98,8 @@ static void follow_kernel(traffic *t) {
   for (int i = 0; i < k->mm.inner.n; i++)
     follow(t, k->mm.inner.a[i], done), follow(t, k->mm.inner.b[i], done);
   follow_stage(t, &k->mm.inner.rows, done);
-  follow_stage(t, &k->mm.inner.finish, done);
-  follow_stage(t, &k->mm.epilogue, done);
+  follow(t, k->mm.across.b, done);
+  for (int i = 0; i < TC_MM_STAGES; i++) follow_stage(t, tc_mm_stage(&k->mm, i), done);
 }
 
 static tc_dim *nothing_of(lo *L, const tc_kernel *k) {

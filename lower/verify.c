@@ -237,6 +237,21 @@ static void check_factors(lo_checker *c, const tc_mm_loop *m, tc_val a, tc_val b
     lo_wrong(c, "operands of a matmul differ in type");
 }
 
+static void check_stores(lo_checker *c, const tc_stage *s) {
+  for (uint32_t a = 0; a < s->naction; a++) {
+    check_action(c, &s->action[a], NULL);
+    if (s->action[a].kind != TC_ACT_STORE) lo_wrong(c, "an epilogue only stores");
+  }
+}
+
+static void check_across(lo_checker *c, const tc_mm_loop *m) {
+  check_operand(c, m->across.b, c->k->nexpr, "operand");
+  if (c->ok && value_type(c, m->across.b) != m->acc)
+    lo_wrong(c, "operands of a matmul differ in type");
+  if (c->ok) check_stores(c, &m->across.epilogue);
+  if (c->ok) lo_check_loads(c, &m->across.epilogue, 1, m->across.b, (tc_val){0});
+}
+
 static void check_chain(lo_checker *c, const tc_mm_loop *m) {
   const tc_stage *rows = &m->inner.rows;
   bool set[TC_MM_RESULTS] = {false};
@@ -254,6 +269,7 @@ static void check_chain(lo_checker *c, const tc_mm_loop *m) {
   if (c->ok) lo_check_loads(c, &m->inner.finish, 1, (tc_val){0}, (tc_val){0});
   if (c->ok && tc_mm_has_beside(m))
     lo_check_loads(c, &m->inner.finish, 1, m->beside.a, m->beside.b);
+  if (tc_mm_has_across(m)) check_across(c, m);
 }
 
 static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
@@ -268,11 +284,9 @@ static void check_matmul(lo_checker *c, const tc_mm_loop *m) {
   check_factors(c, m, m->a, m->b);
   if (m->inner.n < 0 || m->inner.n > TC_MM_INNERS) lo_wrong(c, "inner products of a matmul");
   if (!tc_mm_is_chain(m) && tc_mm_has_beside(m)) lo_wrong(c, "a second product of no chain");
+  if (!tc_mm_is_chain(m) && tc_mm_has_across(m)) lo_wrong(c, "sums along m of no chain");
   if (c->ok && tc_mm_is_chain(m)) check_chain(c, m);
-  for (uint32_t a = 0; a < m->epilogue.naction; a++) {
-    check_action(c, &m->epilogue.action[a], NULL);
-    if (m->epilogue.action[a].kind != TC_ACT_STORE) lo_wrong(c, "an epilogue only stores");
-  }
+  check_stores(c, &m->epilogue);
   c->nresult = tc_mm_is_chain(m) ? TC_MM_RESULTS : 1;
   if (c->ok) lo_check_loads(c, &m->epilogue, 1, m->a, m->b);
 }

@@ -68,6 +68,28 @@ static void check_beside(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) 
     lo_wrong(c, "operand a is made of rows that are not reduced");
 }
 
+/* Do the axes that are marked move what the stage stores? */
+static bool stored_along(const tc_kernel *k, const tc_stage *s, uint32_t axes) {
+  bool along = false;
+  for (uint32_t i = 0; i < s->naction; i++)
+    for (int axis = 0; axis < tc_mm_axes(&k->mm); axis++)
+      along |= axes >> axis & 1 && !tc_dim_is(s->action[i].address.coef[axis], 0);
+  return along;
+}
+
+/* Its stores are of sums along m, at places that do not know m. */
+static void check_across(lo_checker *c, const tc_mm_loop *m, const uint8_t *of) {
+  const tc_stage *s = &m->across.epilogue;
+  if (m->inner.n != TC_MM_INNERS || m->inner.rows.naction)
+    lo_wrong(c, "sums along m of a chain that has one inner product, or reduces rows");
+  else if (of[m->across.b.id]) lo_wrong(c, "operands of a chain are made of its results");
+  else if (!s->naction || stored_along(c->k, s, 1u << m->nbatch))
+    lo_wrong(c, "sums along m are stored along m, or not at all");
+  for (uint32_t i = 0; i < s->naction; i++)
+    if (of[s->action[i].value.id] & ~(1u << TC_MM_ACROSS))
+      lo_wrong(c, "a store of sums along m is of other results");
+}
+
 void lo_check_chain(lo_checker *c, const tc_mm_loop *m) {
   uint8_t *of = calloc(c->k->nexpr + 1u, 1);
   if (!of) {
@@ -84,6 +106,7 @@ void lo_check_chain(lo_checker *c, const tc_mm_loop *m) {
   else if (of[m->a.id] & ~inner_results(m))
     lo_wrong(c, "operand a is made of rows that are not reduced");
   if (c->ok && tc_mm_has_beside(m)) check_beside(c, m, of);
+  if (c->ok && tc_mm_has_across(m)) check_across(c, m, of);
   if (c->ok) check_finish(c, m, of);
   free(of);
 }

@@ -13,8 +13,9 @@ static void each_action(const tc_kernel *k, void (*f)(const tc_action *, void *)
       for (uint32_t a = 0; a < k->nest[n].stage[s].naction; ++a)
         f(&k->nest[n].stage[s].action[a], arg);
   if (k->kind != TC_KERNEL_MATMUL) return;
-  for (uint32_t a = 0; a < k->mm.inner.finish.naction; ++a) f(&k->mm.inner.finish.action[a], arg);
-  for (uint32_t a = 0; a < k->mm.epilogue.naction; ++a) f(&k->mm.epilogue.action[a], arg);
+  for (int i = 0; i < TC_MM_STAGES; ++i)
+    for (uint32_t a = 0; a < tc_mm_stage(&k->mm, i)->naction; ++a)
+      f(&tc_mm_stage(&k->mm, i)->action[a], arg);
 }
 
 static void has_terms(const tc_action *a, void *arg) {

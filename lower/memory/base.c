@@ -23,8 +23,8 @@ void lo_each_access(tc_kernel *k, lo_access *f, void *self) {
       each_action(stage->action, stage->naction, f, self);
       each_action(stage->if_skipped, stage->naction, f, self);
     }
-  each_action(k->mm.inner.finish.action, k->mm.inner.finish.naction, f, self);
-  each_action(k->mm.epilogue.action, k->mm.epilogue.naction, f, self);
+  for (int i = 0; i < TC_MM_STAGES; i++)
+    each_action(tc_mm_stage(&k->mm, i)->action, tc_mm_stage(&k->mm, i)->naction, f, self);
 }
 
 /* ---- the least offset ------------------------------------------------------------------------ */

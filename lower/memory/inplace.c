@@ -129,9 +129,9 @@ static bool copies(const tc_kernel *k, const tc_nest *nest, int from, int to) {
 static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   uint8_t *operands = lo_alloc(L, L->scratch, k->nexpr + 1u);
   bool reads;
-  if (!L->target->epilogue_in_place) return false;
+  if (!L->target->epilogue_in_place || tc_mm_has_across(&k->mm)) return false;
   operands[k->mm.a.id] = operands[k->mm.b.id] = 1;
-  operands[k->mm.beside.a.id] = operands[k->mm.beside.b.id] = 1;
+  operands[k->mm.beside.a.id] = operands[k->mm.beside.b.id] = operands[k->mm.across.b.id] = 1;
   for (int i = 0; i < k->mm.inner.n; i++)
     operands[k->mm.inner.a[i].id] = operands[k->mm.inner.b[i].id] = 1;
   if (k->mm.inner.rows.naction) tc_mark_action(k->mm.inner.rows.action, operands);
@@ -211,8 +211,10 @@ static void rename_buffer(tc_kernel *k, uint32_t from, uint32_t to) {
   for (uint32_t n = 0; n < k->nnest; n++)
     for (uint32_t s = 0; s < tc_nest_stages(&k->nest[n]); s++)
       rename_actions(k->nest[n].stage[s].action, k->nest[n].stage[s].naction, from, to);
-  rename_actions(k->mm.inner.finish.action, k->mm.inner.finish.naction, from, to);
-  rename_actions(k->mm.epilogue.action, k->mm.epilogue.naction, from, to);
+  for (int i = 0; i < TC_MM_STAGES; i++) {
+    const tc_stage *s = tc_mm_stage(&k->mm, i);
+    rename_actions(s->action, s->naction, from, to);
+  }
 }
 
 /* Program buffer `other` is `one` from now on: a kernel's two names for the array become one. */

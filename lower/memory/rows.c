@@ -96,8 +96,8 @@ static void check_product(walk *w) {
   const tc_mm_loop *mm = &w->k->mm;
   w->axis = mm->axis, w->naxis = tc_mm_axes(mm), w->parts = true;
   check_loads(w, NULL);
-  check_actions(w, mm->epilogue.action, mm->epilogue.naction);
-  check_actions(w, mm->inner.finish.action, mm->inner.finish.naction);
+  for (int i = 0; i < TC_MM_STAGES; i++)
+    check_actions(w, tc_mm_stage(mm, i)->action, tc_mm_stage(mm, i)->naction);
   /* it has no gaps */
   if (mm->product && w->k->buffer[mm->product - 1] == w->r->buffer) w->ok = false;
 }

@@ -506,6 +506,34 @@ static void matmul_point(machine *m, const void *arg) {
   for (uint32_t a = 0; a < mm->epilogue.naction; a++) perform(m, &mm->epilogue.action[a], &none);
 }
 
+/* Sums of a chain along m at a place of (batch, n, k): inner products are made again at each. */
+static void across_point(machine *m, const void *arg) {
+  const tc_mm_loop *mm = arg;
+  const int row = mm->nbatch;
+  value sum = {0, 0};
+  m->point++;
+  for (int64_t i = 0, n = extent(m, &mm->axis[row]); i < n; i++) {
+    m->axis[row] = i;
+    for (int j = 0; j < mm->inner.n; j++) m->result[tc_mm_inner_result(j)] = inner_product(m, mm, j);
+    m->tick++;
+    value a = evaluate(m, mm->a), b = evaluate(m, mm->across.b);
+    add_product(&sum, a, b);
+  }
+  m->axis[row] = 0;
+  m->tick++;
+  m->result[TC_MM_ACROSS] = is_float(mm->acc) ? sum : convert(mm->acc, TC_I64, sum);
+  accumulator none = {0};
+  for (uint32_t a = 0; a < mm->across.epilogue.naction; a++)
+    perform(m, &mm->across.epilogue.action[a], &none);
+}
+
+static void run_across(machine *m, const tc_mm_loop *mm) {
+  const uint32_t rows = 1u << mm->nbatch, all = (rows << 3) - 1;
+  m->nest++;
+  m->point = 0;
+  loop(m, mm->axis, mm->nbatch + 3, all & ~rows, 0, across_point, mm);
+}
+
 static void run_matmul(machine *m, const tc_mm_loop *mm) {
   m->nest++;
   m->point = 0;
@@ -513,6 +541,7 @@ static void run_matmul(machine *m, const tc_mm_loop *mm) {
   m->result = calloc(TC_MM_RESULTS, sizeof *m->result);
   m->score = calloc((size_t)(mm->inner.n * extent(m, &mm->axis[mm->nbatch + 2])) + 1, sizeof *m->score);
   loop(m, mm->axis, mm->nbatch + 2, (1u << (mm->nbatch + 2)) - 1, 0, matmul_point, mm);
+  if (tc_mm_has_across(mm)) run_across(m, mm);
   free(m->score);
   free(m->result);
 }

@@ -101,7 +101,8 @@ static void check_others(int B, int H, int T, int S, int D, int E) {
 int main(void) {
   static const int size[][6] = {{1, 2, 5, 5, 8, 8},      {2, 3, 33, 70, 16, 20}, {1, 1, 1, 40, 8, 3},  {1, 2, 70, 33, 24, 8},
                                 {1, 2, 130, 401, 17, 9}, {2, 1, 64, 385, 64, 64}, {1, 1, 40, 1, 4, 4}, {0, 2, 5, 5, 8, 8},
-                                {1, 1, 3, 800, 5, 200},  {1, 2, 50, 50, 1, 1}};
+                                {1, 1, 3, 800, 5, 200},  {1, 2, 50, 50, 1, 1},
+                                {3, 1, 400, 1030, 8, 8}};
   for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
     const int *s = size[i];
     check_forms(s[0], s[1], s[2], s[3], s[4], s[5]);

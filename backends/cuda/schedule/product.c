@@ -238,6 +238,7 @@ static bool may_decode(const tc_mm_loop *mm) {
 }
 
 bool tc_cuda_takes_chain(const tc_program *p, const tc_kernel *k) {
+  if (tc_mm_has_across(&k->mm)) return false; /* blocks of rows would add to the same sums */
   const bool halves = tc_cuda_may_mma(&k->mm);
   const int64_t most = halves ? MOST_WIDTH : MOST_SINGLE_WIDTH;
   for (int i = 0; i < count_widths(&k->mm); ++i) {

@@ -10,7 +10,8 @@ enum {
    * k */
   KC = 384,
   BLOCK = 32, /* rows of one: about so many */
-  MOST = 1024 /* rows of a task that pack both B for themselves */
+  MOST = 1024, /* rows of a task that pack both B for themselves */
+  LINE = 64
 };
 
 static const tc_action *rows_of(const tc_omp_matmul *x) {
@@ -252,19 +253,46 @@ void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out) {
   tc_putf(out,
           "  const int64_t block = %d / g.mr > 1 ? %d / g.mr * g.mr : g.mr;\n"
           "  const tc_mm_chain chain = {.inner = &inner, .outer = &g, .kc = %d, .block = block, .most = %d / block * "
-          "block,\n                             .rows = @NAME@_rows%s%s%s%s};\n",
+          "block,\n                             .rows = @NAME@_rows%s%s%s%s%s",
           BLOCK, BLOCK, KC, MOST, x->mm->inner.n > 1 ? ", .second = &second" : "",
-          tc_mm_has_beside(x->mm) ? ", .beside = &beside" : "", x->keys ? ", .keys = @NAME@_keys" : "",
+          tc_mm_has_beside(x->mm) ? ", .beside = &beside" : "",
+          tc_mm_has_across(x->mm) ? ", .across = &across" : "", !x->keys ? "" : rows_of(x) ? ", .keys = @NAME@_keys" : ", .keys = @NAME@_keys, .every = 1",
           x->mm->inner.finish.naction ? ", .finish = @NAME@_finish" : "");
+  if (tc_mm_has_across(x->mm) && x->vnni)
+    tc_put(out, "\n#if TC_ISA >= TC_LEVEL_bf16\n      , .turn = tc_tile_u16\n#endif\n     ");
+  tc_put(out, "};\n");
 }
 
 static tc_dim up_to(tc_dims *c, tc_dim n, int64_t by) {
   return tc_dim_mul(c, tc_dim_ceildiv(c, n, tc_dim_const(by)), tc_dim_const(by));
 }
 
+/* Sums along m: rows of B of a block, the block turned, sums of all keys, and what is read behind keys. */
+static tc_dim across_scratch(const tc_omp_matmul *x, tc_dim n) {
+  enum { OVER = 32 };
+  tc_dims *c = tc_graph_dims(x->p->graph);
+  const tc_dim blocks =
+      tc_dim_ceildiv(c, x->mm->axis[x->mm->nbatch + 2].extent, tc_dim_const(KC));
+  const tc_dim sums = tc_dim_mul(c, blocks, tc_dim_const((KC + OVER) * x->e.sum));
+  const tc_dim of_n = tc_dim_add(c, sums, tc_dim_const(BLOCK * x->e.bytes));
+  const int64_t turned = x->vnni ? (KC + OVER) * (BLOCK * x->e.bytes + LINE) : 0;
+  const int64_t over = 2 * BLOCK * OVER * x->e.bytes;
+  return tc_dim_add(c, tc_dim_mul(c, n, of_n), tc_dim_const(turned + over + LINE));
+}
+
+/* Of what tasks share: a count for each. */
+void tc_omp_mm_chain_shared(const tc_omp_matmul *x, tc_buf *out) {
+  tc_dims *c = tc_graph_dims(x->p->graph);
+  tc_dim tasks = tc_dim_ceildiv(c, x->mm->axis[x->mm->nbatch].extent, tc_dim_const(BLOCK / 2));
+  tasks = tc_dim_max(c, tasks, tc_dim_const(1));
+  for (int i = 0; i < x->mm->nbatch; ++i) tasks = tc_dim_mul(c, tasks, x->mm->axis[i].extent);
+  const int64_t count = tc_mm_has_across(x->mm) ? sizeof(int32_t) : 0;
+  tc_print_dim(x->p, tc_dim_add(c, tc_dim_mul(c, tasks, tc_dim_const(count)), tc_dim_const(LINE)), out);
+}
+
 /* As tc_mm_chain_scratch divides it, of the widest elements and tiles. */
 void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out) {
-  enum { WIDE = 192, DEEP = 32, LINE = 64 };
+  enum { WIDE = 192, DEEP = 32 };
   tc_dims *c = tc_graph_dims(x->p->graph);
   const int64_t es = x->e.bytes, cs = x->e.sum, outer = tc_mm_has_beside(x->mm) ? 2 : 1;
   const tc_dim n = up_to(c, x->mm->axis[x->mm->nbatch + 1].extent, WIDE);
@@ -274,5 +302,7 @@ void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out) {
     d = tc_dim_add(c, d, up_to(c, x->mm->axis[tc_mm_deep(x->mm, i)].extent, DEEP));
   const tc_dim of_d = tc_dim_mul(c, d, tc_dim_const((KC + BLOCK) * es));
   const int64_t rest = BLOCK * (KC * (outer * es + x->mm->inner.n * cs) + 5 * LINE) + 2 * MOST * cs + LINE;
-  tc_print_dim(x->p, tc_dim_add(c, tc_dim_add(c, of_n, of_d), tc_dim_const(rest)), out);
+  tc_dim all = tc_dim_add(c, tc_dim_add(c, of_n, of_d), tc_dim_const(rest));
+  if (tc_mm_has_across(x->mm)) all = tc_dim_add(c, all, across_scratch(x, n));
+  tc_print_dim(x->p, all, out);
 }

@@ -320,7 +320,7 @@ static void put_description(const tc_omp_matmul *x, const char *variable) {
 }
 
 static void open_results(tc_omp_matmul *x) {
-  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4", "r5"};
+  static const char *const name[TC_MM_RESULTS] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6"};
   const uint32_t row = (2u << x->mm->nbatch) - 1; /* batches and m */
   for (int i = 0; i < TC_MM_RESULTS; ++i) {
     x->result[i] = name[i];
@@ -330,21 +330,25 @@ static void open_results(tc_omp_matmul *x) {
   x->result_axes[TC_MM_BESIDE] |= 2u << x->mm->nbatch;
   for (int i = 0; i < TC_MM_INNERS; ++i)
     x->result_axes[tc_mm_inner_result(i)] |= 4u << x->mm->nbatch;
+  x->result_axes[TC_MM_ACROSS] ^= 7u << x->mm->nbatch; /* of n and k */
 }
 
-/* Inner product `inner` - 1 of a chain, or else the product. */
-static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, int inner,
+/* The product, or another one of a chain: an inner one, the second outer one, the sums along m. */
+enum { INNER, SECOND, BESIDE, ACROSS, PARTS, PRODUCT = PARTS };
+
+static bool open_product(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, int part,
                          tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
-  const int an = mm->nbatch + (inner ? 2 : 1),
-            ak = inner ? tc_mm_deep(mm, inner - 1) : mm->nbatch + 2;
+  const int m = mm->nbatch, inner = part < BESIDE ? part + 1 : 0;
+  const int am = part == ACROSS ? m + 2 : m, an = inner ? m + 2 : m + 1,
+            ak = part == ACROSS ? m : inner ? tc_mm_deep(mm, inner - 1) : m + 2;
   *x = (tc_omp_matmul){.k = k,
                        .p = p,
                        .mm = mm,
                        .out = out,
                        .e = element_of(mm->operand),
                        .vnni = mm->operand == TC_BF16,
-                       .am = mm->nbatch,
+                       .am = am,
                        .an = an,
                        .ak = ak,
                        .inner = inner,
@@ -394,15 +398,32 @@ static bool take_stores(tc_omp_matmul *x, bool beside) {
 }
 
 static bool open_kernel(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  return open_product(x, k, p, 0, out) && (!tc_mm_has_beside(&k->mm) || take_stores(x, false));
+  return open_product(x, k, p, PRODUCT, out) &&
+         (!tc_mm_has_beside(&k->mm) || take_stores(x, false));
 }
 
 /* The second outer product of a chain. */
 static bool open_beside(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
-  if (!open_product(x, k, p, 0, out) || !take_stores(x, true)) return false;
+  if (!open_product(x, k, p, BESIDE, out) || !take_stores(x, true)) return false;
   x->own.a = k->mm.beside.a, x->own.b = k->mm.beside.b;
   x->result[TC_MM_BESIDE] = x->result[TC_MM_PRODUCT];
   return true;
+}
+
+/* The sums of a chain along m. */
+static bool open_across(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  if (!open_product(x, k, p, ACROSS, out)) return false;
+  x->own.b = k->mm.across.b, x->own.epilogue = k->mm.across.epilogue;
+  x->result[TC_MM_ACROSS] = x->result[TC_MM_PRODUCT];
+  x->mm = &x->own;
+  return true;
+}
+
+static bool open_part(tc_omp_matmul *x, const tc_kernel *k, const tc_program *p, int part,
+                      tc_buf *out) {
+  return part == BESIDE   ? open_beside(x, k, p, out)
+         : part == ACROSS ? open_across(x, k, p, out)
+                          : open_product(x, k, p, part, out);
 }
 
 static void close_kernel(tc_omp_matmul *x) {
@@ -466,27 +487,26 @@ static void put_kernel(tc_omp_matmul *x, bool row) {
   tc_buf_free(&own);
 }
 
-enum { BESIDE = TC_MM_INNERS, PARTS };
-
-/* Has the chain the part: an inner product, or a second outer one? */
 static bool has_part(const tc_omp_matmul *x, int part) {
-  return part == BESIDE ? tc_mm_has_beside(x->mm) : part < x->mm->inner.n;
+  return part == BESIDE   ? tc_mm_has_beside(x->mm)
+         : part == ACROSS ? tc_mm_has_across(x->mm)
+                          : part < x->mm->inner.n;
 }
 
 /* What a part of a chain needs: its functions in front of the kernel, or its description. */
 static bool put_part(const tc_omp_matmul *x, int which, bool description) {
-  static const char *const variable[PARTS] = {"inner", "second", "beside"};
-  static const char *const name[PARTS] = {"@NAME@_inner", "@NAME@_second", "@NAME@_beside"};
+  static const char *const variable[PARTS] = {"inner", "second", "beside", "across"};
+  static const char *const name[PARTS] = {"@NAME@_inner", "@NAME@_second", "@NAME@_beside",
+                                          "@NAME@_across"};
   tc_omp_matmul part;
   tc_buf text = {0};
-  bool ok = which == BESIDE ? open_beside(&part, x->k, x->p, &text)
-                            : open_product(&part, x->k, x->p, which + 1, &text);
+  bool ok = open_part(&part, x->k, x->p, which, &text);
   if (ok && description) {
     put_description(&part, variable[which]);
   } else if (ok) {
     put_tiles(&part);
     tc_omp_mm_put_operands(&part);
-    if (which == BESIDE) tc_omp_mm_put_epilogue(&part);
+    if (!part.inner) tc_omp_mm_put_epilogue(&part);
   }
   ok = ok && !text.failed && text.text;
   if (ok) tc_print_named(text.text, name[which], x->out);
@@ -515,7 +535,8 @@ static bool put_chain(tc_omp_matmul *x) {
   put_description(x, "g");
   tc_omp_mm_put_chain(x, x->out);
   tc_omp_mm_chain_scratch(x, &own);
-  tc_putf(x->out, "  tc_mm_chain_run(&chain, buf[%u], %s);\n", n + 1, own.text ? own.text : "0");
+  tc_putf(x->out, "  tc_mm_chain_run(&chain, buf[%u], buf[%u], %s);\n", n, n + 1,
+          own.text ? own.text : "0");
   tc_omp_kernel_tail(x->out);
   tc_buf_free(&own);
   return true;
@@ -601,8 +622,10 @@ static tc_dim shared_bytes(const tc_kernel *k, const tc_program *p, tc_dim packe
 static void put_chain_scratch(const tc_kernel *k, const tc_program *p, tc_buf *shared,
                               tc_buf *per_thread) {
   tc_omp_matmul x;
-  if (open_kernel(&x, k, p, NULL)) tc_omp_mm_chain_scratch(&x, per_thread);
-  tc_put(shared, "64"); /* nothing is */
+  if (open_kernel(&x, k, p, NULL)) {
+    tc_omp_mm_chain_scratch(&x, per_thread);
+    tc_omp_mm_chain_shared(&x, shared);
+  }
   close_kernel(&x);
 }
 

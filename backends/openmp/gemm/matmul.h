@@ -36,7 +36,7 @@ typedef struct tc_omp_matmul {
   const char *longest;      /* C: lanes of a run at most, from k on; NULL: TC_L */
   tc_print_scope s;
   tc_mm_loop own; /* of a part of a chain, or of bytes: what mm points to */
-  tc_action *stores; /* of a chain with two outer products: those of this one */
+  tc_action *stores; /* of a chain with several outer products: those of this one */
   int inner; /* of a chain: 1 + which inner product this is, or 0; */
   bool keys; /* not all keys count, and there is a function that says which */
   uint32_t result_axes[TC_MM_RESULTS];
@@ -103,7 +103,8 @@ void tc_omp_mm_close(tc_omp_matmul *x);
 
 /* chain.c.  @NAME@_rows: inner products become A; @NAME@_keys, and @NAME@_finish. */
 void tc_omp_mm_put_rows(tc_omp_matmul *x);
-/* Bytes of a thread's scratch. */
+/* Bytes of a thread's scratch, and of the scratch that they share. */
+void tc_omp_mm_chain_shared(const tc_omp_matmul *x, tc_buf *out);
 void tc_omp_mm_chain_scratch(const tc_omp_matmul *x, tc_buf *out);
 /* Declares `chain` of the descriptions `inner` and `g`. */
 void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out);

@@ -63,7 +63,7 @@ struct tc_mm {
   const tc_value *scalar;
   int *bad;
 };
-/* @ TC_MM_FN tc_mm_min tc_mm_ceil_div tc_mm_round_up tc_mm_fit tc_mm_threads tc_mm_team */
+/* @ TC_MM_FN tc_mm_min tc_mm_ceil_div tc_mm_round_up tc_mm_fit tc_mm_threads tc_mm_team tc_mm_wait */
 /* What the drivers of products share.  They hold no vector code and are small rather than fast. */
 #define TC_MM_FN static __attribute__((noinline, minsize, nodebug, unused))
 static inline int64_t tc_mm_min(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -75,6 +75,15 @@ TC_MM_FN int tc_mm_fit(const int *size, int64_t n) {
   int v = 0;
   while (v < 2 && size[v + 1] >= n) ++v;
   return v;
+}
+
+/* Round n of waiting for another thread, which may need this processor. */
+extern int sched_yield(void);
+TC_MM_FN void tc_mm_wait(int n) {
+#if defined(__SSE2__)
+  __builtin_ia32_pause();
+#endif
+  if (n > 1000) sched_yield();
 }
 
 /* Threads for so many multiply-adds.  Starting threads costs what one multiplies in the meantime; tiles are some eight

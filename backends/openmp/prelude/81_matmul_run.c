@@ -40,7 +40,6 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
 #define TC_MM_DEEP 8     /* most of those that are packed for all of k: one k block stays near */
 #define TC_MM_TAKEN 128  /* bytes of counters at the end of a thread's scratch */
 #define TC_MM_PAD 64     /* between packed rows of A, so that they meet different cache sets */
-extern int sched_yield(void);
 
 /* What one call shares. */
 typedef struct tc_mm_call {
@@ -113,14 +112,6 @@ typedef struct tc_mm_task {
 static inline int64_t *tc_mm_taken(const tc_mm_call *c, int thread, uint32_t epoch) {
   char *end = c->own + (thread + 1) * c->own_bytes;
   return (int64_t *)(end - TC_MM_TAKEN) + (epoch & 1);
-}
-
-/* Round n of waiting for another thread, which may need this processor. */
-TC_MM_FN void tc_mm_wait(int n) {
-#if defined(__SSE2__)
-  __builtin_ia32_pause();
-#endif
-  if (n > 1000) sched_yield();
 }
 
 TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {

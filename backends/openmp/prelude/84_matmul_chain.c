@@ -5,14 +5,20 @@
  *     k block    all B are packed for it
  *       row block  tiles of the inner products; they become A, and its rows' accumulators move on (`rows`), by which
  *                  earlier sums of C are rescaled where they change; tiles of the outer product, and of a second one,
- *                  whose A is made of the same inner ones
+ *                  whose A is made of the same inner ones; and what A adds to sums along m
  *   at its end stores of rows, and the epilogues
  *
- * The order in which an element is summed depends on K alone.  Micro-kernels are those of products. */
+ * Sums along m are those of a batch, and tasks add to them in order: for each k block one waits for the one before it, and
+ * the last one stores what they are.  So the order in which an element is summed depends on M and K alone.  Micro-kernels
+ * are those of products. */
 /* @ tc_mm_chain */
 typedef struct tc_mm_chain {
   const tc_mm *inner, *second, *outer; /* the inner ones' n is the outer one's k; second: NULL where there is one */
   const tc_mm *beside; /* a second outer product, of the same sizes, where no rows are reduced; or NULL */
+  const tc_mm *across; /* sums along m of what `outer` has as A: its m is their k, its k their m; or NULL */
+  /* dst[j][i] = src[i][j] of elements of A, where micro-kernels read them side by side along k; ss and ds bytes between
+   * rows, those of dst whole vectors, of which the rest is zero; or 0: anywhere. */
+  void (*turn)(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t cols);
   int64_t kc;    /* length of a k block: a multiple of all widths of tiles, and of what k is padded to */
   int64_t block; /* rows of a block, at least one tile's; a multiple of all heights */
   int64_t most;  /* rows of a task at most, a multiple of `block` */
@@ -24,17 +30,19 @@ typedef struct tc_mm_chain {
   void (*finish)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows); /* of rows that are complete; or NULL */
   /* Moves *first up and *end down to the keys that those rows have terms of; or 0: all. */
   void (*keys)(const tc_mm *g, int64_t batch, int64_t m0, int64_t rows, int64_t *first, int64_t *end);
+  int every; /* no rows are reduced: keys that no row has terms of are not left out, as their weights may be no numbers */
 } tc_mm_chain;
 /* @ tc_mm_chain_run */
 #ifdef TC_ALONE
-#define tc_mm_chain_run TC_NAME(tc_mm_chain_run_2)
+#define tc_mm_chain_run TC_NAME(tc_mm_chain_run_3)
 #else
-#define tc_mm_chain_run tc_mm_chain_run_2
+#define tc_mm_chain_run tc_mm_chain_run_3
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
-__attribute__((visibility("hidden"))) void tc_mm_chain_run(const tc_mm_chain *c, char *own, int64_t own_bytes);
+__attribute__((visibility("hidden"))) void tc_mm_chain_run(const tc_mm_chain *c, char *shared, char *own, int64_t own_bytes);
 #else
 #define TC_MM_CHAIN_TASKS 4 /* tasks for each thread, where rows are many */
+#define TC_MM_CHAIN_OVER 32 /* rows of a tile at most, and so what it reads and writes behind keys, of sums along m */
 
 typedef struct tc_mm_chain_call {
   const tc_mm_chain *c;
@@ -42,13 +50,17 @@ typedef struct tc_mm_chain_call {
   int64_t own_bytes;
   int64_t high, tasks;         /* rows of a task, tasks of a batch */
   int64_t a_bytes, p_bytes, s_bytes, c_bytes; /* between rows of a, of A, of inner sums, of sums */
-  int64_t next;                /* task that nobody has taken */
+  int64_t t_bytes, y_bytes; /* between rows of A turned, of sums along m */
+  int64_t slots;            /* batches whose sums along m have a place at a time */
+  int64_t next;             /* task that nobody has taken */
+  int32_t *done;            /* of each task: k blocks for which its rows are added to sums along m */
 } tc_mm_chain_call;
 
 /* The parts of a thread's scratch. */
 typedef struct tc_mm_chain_parts {
   char *b_inner, *b_second, *a, *s, *s_second, *top, *sum;
   char *b[2], *p[2], *sums[2]; /* of each outer product */
+  char *b_across, *turned, *y; /* of sums along m: B, A turned, sums */
 } tc_mm_chain_parts;
 
 static inline int64_t tc_mm_chain_deep(const tc_mm *g) { return g ? tc_mm_round_up(g->k, g->kp) : 0; }
@@ -70,7 +82,11 @@ TC_MM_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id
     p.sums[i] = at, at += there * c->most * x->c_bytes;
   }
   p.top = at, at += c->most * out->cs;
-  p.sum = at;
+  p.sum = at, at = (char *)tc_mm_round_up((int64_t)(at + c->most * out->cs), 64);
+  p.b_across = p.turned = p.y = at;
+  if (!c->across) return p;
+  p.turned += tc_mm_round_up(c->block, c->across->kp) * tc_mm_round_up(out->n, out->nr) * out->es;
+  p.y = p.turned + (c->turn ? (c->kc + TC_MM_CHAIN_OVER) * x->t_bytes : 0);
   return p;
 }
 
@@ -84,13 +100,14 @@ TC_MM_FN void tc_mm_chain_pack(const tc_mm *g, int64_t batch, int64_t n0, int64_
   }
 }
 
-/* The product of one tile's rows and packed panels of B: their first n columns and k rows, of those that are packed. */
+/* The product of one tile's rows and packed panels of B: their first n columns, and k rows from `from` on, of those that are
+ * packed. */
 typedef struct tc_mm_chain_tile {
   int v; /* number of the tile's height */
   const char *a;
   int64_t rs, ks; /* bytes between rows of A, between steps of a micro-kernel */
   const char *b;
-  int64_t n, packed_n, k, packed_k;
+  int64_t n, packed_n, from, k, packed_k;
   char *c;
   int64_t cs;
   int add; /* TC_MM_ADD: to what c holds */
@@ -100,7 +117,7 @@ TC_MM_FN void tc_mm_chain_multiply(const tc_mm *g, const tc_mm_chain_tile *t) {
   const int64_t steps = tc_mm_round_up(t->k, g->kp) / g->ku, column = tc_mm_round_up(t->packed_k, g->kp) * g->es;
   for (int64_t n = 0; n < t->n; n += g->nr) {
     const int w = tc_mm_fit(g->cols, tc_mm_min(g->nr, t->packed_n - n));
-    const char *panel = t->b + n * column;
+    const char *panel = t->b + n * column + t->from * g->cols[w] * g->es;
     g->micro[t->v][w](steps, t->a, t->rs, t->ks, panel, (int64_t)g->cols[w] * g->es * g->ku, t->c + n * g->cs, t->cs,
                       t->add, panel, 0);
   }
@@ -111,9 +128,17 @@ typedef struct tc_mm_chain_rows {
   int64_t batch, m0, rows, first;
 } tc_mm_chain_rows;
 
-/* Keys k0 .. k0 + kn, of the `packed` from k0 on that are packed. */
+/* All rows of a task.  Those of `slots` batches are taken in turn, so that few wait for the one before of their batch. */
+TC_MM_FN tc_mm_chain_rows tc_mm_chain_take(const tc_mm_chain_call *x, int64_t task) {
+  const tc_mm *g = x->c->outer;
+  const int64_t group = task / (x->slots * x->tasks), batch = group * x->slots, rest = task - batch * x->tasks;
+  const int64_t batches = tc_mm_min(x->slots, g->batch - batch), m0 = rest / batches * x->high;
+  return (tc_mm_chain_rows){batch + rest % batches, m0, tc_mm_min(x->high, g->m - m0), 0};
+}
+
+/* Keys k0 + from .. k0 + from + kn, of the `packed` from k0 on that are packed; `from` is a number of whole panels. */
 typedef struct tc_mm_chain_keys {
-  int64_t k0, kn, packed;
+  int64_t k0, from, kn, packed;
 } tc_mm_chain_keys;
 
 /* An inner product of some rows and keys, whose columns of B are packed as b, to s. */
@@ -136,9 +161,9 @@ TC_MM_FN void tc_mm_chain_inner(const tc_mm_chain_call *x, const tc_mm_chain_par
                                 .a = a,
                                 .rs = rs,
                                 .ks = ks * g->ku,
-                                .b = b,
+                                .b = b + keys->from * deep * g->es,
                                 .n = keys->kn,
-                                .packed_n = keys->packed,
+                                .packed_n = keys->packed - keys->from,
                                 .k = g->k,
                                 .packed_k = g->k,
                                 .c = s + i * x->s_bytes,
@@ -177,6 +202,7 @@ TC_MM_FN void tc_mm_chain_outer(const tc_mm_chain_call *x, const tc_mm_chain_par
                                 .b = p->b[o],
                                 .n = g->n,
                                 .packed_n = g->n,
+                                .from = keys->from,
                                 .k = keys->kn,
                                 .packed_k = keys->packed,
                                 .c = p->sums[o] + (r->first + i) * x->c_bytes,
@@ -186,13 +212,74 @@ TC_MM_FN void tc_mm_chain_outer(const tc_mm_chain_call *x, const tc_mm_chain_par
   }
 }
 
+/* The sums along m of a batch, from key k0 of a k block on. */
+TC_MM_FN char *tc_mm_chain_y(const tc_mm_chain_call *x, int64_t batch, int64_t k0) {
+  const int64_t kc = x->c->kc;
+  return tc_mm_chain_scratch(x, (int)(batch % x->slots)).y + k0 / kc * (kc + TC_MM_CHAIN_OVER) * x->y_bytes;
+}
+
+/* What some rows of A add to the sums along m of some keys; to those that the last tile has behind them, zeros. */
+TC_MM_FN void tc_mm_chain_across(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *r,
+                                 const tc_mm_chain_keys *keys) {
+  const tc_mm *g = x->c->across;
+  const char *a = p->p[0];
+  const int64_t over = tc_mm_round_up(keys->kn, g->mr) - keys->kn;
+  int64_t rs = g->es, ks = x->p_bytes;
+  for (int64_t i = 0; over && i < r->rows; ++i) __builtin_memset(p->p[0] + i * ks + keys->kn * rs, 0, over * rs);
+  tc_mm_chain_pack(g, r->batch, 0, g->n, r->m0, r->rows, p->b_across);
+  if (x->c->turn) {
+    if (r->rows % g->kp) __builtin_memset(p->turned, 0, (keys->kn + over) * x->t_bytes);
+    x->c->turn(a, ks, p->turned, x->t_bytes, r->rows, keys->kn + over);
+    a = p->turned, rs = x->t_bytes, ks = g->es * g->ku;
+  }
+  char *y = tc_mm_chain_y(x, r->batch, keys->k0) + keys->from * x->y_bytes;
+  for (int64_t i = 0; i < keys->kn; i += g->mr) {
+    const tc_mm_chain_tile t = {.v = tc_mm_fit(g->rows, tc_mm_min(g->mr, keys->kn - i)),
+                                .a = a + i * rs,
+                                .rs = rs,
+                                .ks = ks,
+                                .b = p->b_across,
+                                .n = g->n,
+                                .packed_n = g->n,
+                                .k = r->rows,
+                                .packed_k = r->rows,
+                                .c = y + i * x->y_bytes,
+                                .cs = x->y_bytes,
+                                .add = TC_MM_ADD};
+    tc_mm_chain_multiply(g, &t);
+  }
+}
+
 /* Some rows of C, for some keys, whose rows of B are packed; begin: the first ones. */
 TC_MM_FN void tc_mm_chain_block(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *r,
                                 const tc_mm_chain_keys *keys, int begin) {
   tc_mm_chain_inner(x, p, x->c->inner, p->b_inner, p->s, r, keys);
   if (x->c->second) tc_mm_chain_inner(x, p, x->c->second, p->b_second, p->s_second, r, keys);
-  tc_mm_chain_to_rows(x, p, r, keys->k0, keys->kn, begin);
+  tc_mm_chain_to_rows(x, p, r, keys->k0 + keys->from, keys->kn, begin);
   for (int i = 0; i < (x->c->beside ? 2 : 1); ++i) tc_mm_chain_outer(x, p, i, r, keys, begin);
+  if (x->c->across) tc_mm_chain_across(x, p, r, keys);
+}
+
+/* The keys that those rows have terms of. */
+TC_MM_FN void tc_mm_chain_range(const tc_mm_chain *c, int64_t batch, int64_t m0, int64_t rows, int64_t *first, int64_t *end) {
+  const tc_mm *g = c->outer;
+  int64_t least = 0, most = g->k;
+  *first = 0, *end = g->k;
+  if (!c->keys) return;
+  c->keys(g, batch, m0, rows, first, end);
+  if (!c->every) return;
+  c->keys(g, batch, 0, g->m, &least, &most);
+  if (least > 0) *first = 0;
+  if (most < g->k) *end = g->k;
+}
+
+/* Of keys k0 .. k0 + kn, those from `first` to before `end`, in whole panels of the inner products from which rows of the
+ * outer one begin. */
+TC_MM_FN tc_mm_chain_keys tc_mm_chain_between(const tc_mm_chain *c, int64_t k0, int64_t kn, int64_t first, int64_t end) {
+  int64_t unit = c->inner->nr;
+  while (unit % c->outer->kp) unit += c->inner->nr;
+  const int64_t from = first > k0 ? (first - k0) / unit * unit : 0;
+  return (tc_mm_chain_keys){k0, from, tc_mm_min(kn, end - k0) - from, kn};
 }
 
 /* All blocks of the task's rows that have terms among keys k0 .. k0 + kn. */
@@ -201,29 +288,67 @@ TC_MM_FN void tc_mm_chain_blocks(const tc_mm_chain_call *x, const tc_mm_chain_pa
   const tc_mm_chain *c = x->c;
   for (int64_t i = 0; i < task->rows; i += c->block) {
     const tc_mm_chain_rows r = {task->batch, task->m0 + i, tc_mm_min(c->block, task->rows - i), i};
-    int64_t first = 0, end = c->outer->k;
-    if (c->keys) c->keys(c->outer, r.batch, r.m0, r.rows, &first, &end);
-    const tc_mm_chain_keys keys = {k0, tc_mm_min(kn, end - k0), kn};
+    int64_t first, end;
+    tc_mm_chain_range(c, r.batch, r.m0, r.rows, &first, &end);
+    const tc_mm_chain_keys keys = tc_mm_chain_between(c, k0, kn, first, end);
     if (first < end && k0 + kn > first && k0 < end) tc_mm_chain_block(x, p, &r, &keys, k0 <= first);
     else if (first >= end && k0 == 0) tc_mm_chain_none(x, p, &r);
   }
 }
 
+static inline void tc_mm_chain_until(const int32_t *done, int32_t blocks) {
+  for (int i = 0; __atomic_load_n(done, __ATOMIC_ACQUIRE) < blocks; ++i) tc_mm_wait(i);
+}
+
+/* Of some rows: of their task. */
+static inline int32_t *tc_mm_chain_done(const tc_mm_chain_call *x, const tc_mm_chain_rows *all) {
+  return x->done + all->batch * x->tasks + all->m0 / x->high;
+}
+
+/* In front of a k block: the task before has added to its sums along m, or they begin, where those of another batch have
+ * been stored.  Tasks are taken in order, so what is waited for is taken. */
+TC_MM_FN void tc_mm_chain_enter(const tc_mm_chain_call *x, const tc_mm_chain_rows *all, int64_t k0, int64_t kn) {
+  const int32_t *done = tc_mm_chain_done(x, all), blocks = (int32_t)tc_mm_ceil_div(x->c->outer->k, x->c->kc);
+  if (all->m0) {
+    tc_mm_chain_until(done - 1, (int32_t)(k0 / x->c->kc + 1));
+    return;
+  }
+  if (all->batch >= x->slots) tc_mm_chain_until(done + x->tasks - 1 - x->slots * x->tasks, blocks);
+  __builtin_memset(tc_mm_chain_y(x, all->batch, k0), 0, kn * x->y_bytes);
+}
+
+/* Behind it: the next task may add, or nothing will. */
+TC_MM_FN void tc_mm_chain_leave(const tc_mm_chain_call *x, const tc_mm_chain_rows *all, int64_t k0, int64_t kn) {
+  const tc_mm *g = x->c->across;
+  if (all->m0 + all->rows == g->k) g->epilogue(g, all->batch, k0, kn, 0, g->n, tc_mm_chain_y(x, all->batch, k0), x->y_bytes);
+  __atomic_store_n(tc_mm_chain_done(x, all), (int32_t)(k0 / x->c->kc + 1), __ATOMIC_RELEASE);
+}
+
+/* B of all products for a k block, and what rows make of it. */
+TC_MM_FN void tc_mm_chain_keys_block(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, const tc_mm_chain_rows *all,
+                                     int64_t k0, int64_t kn) {
+  const tc_mm_chain *c = x->c;
+  const int64_t batch = all->batch;
+  tc_mm_chain_pack(c->inner, batch, k0, kn, 0, c->inner->k, p->b_inner);
+  if (c->second) tc_mm_chain_pack(c->second, batch, k0, kn, 0, c->second->k, p->b_second);
+  tc_mm_chain_pack(c->outer, batch, 0, c->outer->n, k0, kn, p->b[0]);
+  if (c->beside) tc_mm_chain_pack(c->beside, batch, 0, c->outer->n, k0, kn, p->b[1]);
+  tc_mm_chain_blocks(x, p, all, k0, kn);
+}
+
 TC_MM_FN void tc_mm_chain_task(const tc_mm_chain_call *x, const tc_mm_chain_parts *p, int64_t task) {
   const tc_mm_chain *c = x->c;
-  const int64_t batch = task / x->tasks, m0 = task % x->tasks * x->high;
-  const tc_mm_chain_rows all = {batch, m0, tc_mm_min(x->high, c->outer->m - m0), 0};
+  const tc_mm_chain_rows all = tc_mm_chain_take(x, task);
+  const int64_t batch = all.batch, m0 = all.m0;
   tc_mm g = *c->outer;
-  int64_t first = 0, end = g.k;
-  if (c->keys) c->keys(&g, batch, m0, all.rows, &first, &end);
+  int64_t first, end;
+  tc_mm_chain_range(c, batch, m0, all.rows, &first, &end);
   for (int64_t k0 = 0; k0 < g.k; k0 += c->kc) {
     const int64_t kn = tc_mm_min(c->kc, g.k - k0);
-    if (k0 > 0 && (k0 >= end || k0 + kn <= first)) continue; /* the first one counts rows that have none */
-    tc_mm_chain_pack(c->inner, batch, k0, kn, 0, c->inner->k, p->b_inner);
-    if (c->second) tc_mm_chain_pack(c->second, batch, k0, kn, 0, c->second->k, p->b_second);
-    tc_mm_chain_pack(&g, batch, 0, g.n, k0, kn, p->b[0]);
-    if (c->beside) tc_mm_chain_pack(c->beside, batch, 0, g.n, k0, kn, p->b[1]);
-    tc_mm_chain_blocks(x, p, &all, k0, kn);
+    const int any = k0 == 0 || (k0 < end && k0 + kn > first); /* the first one counts rows that have none */
+    if (c->across) tc_mm_chain_enter(x, &all, k0, kn);
+    if (any) tc_mm_chain_keys_block(x, p, &all, k0, kn);
+    if (c->across) tc_mm_chain_leave(x, &all, k0, kn);
   }
   if (g.k <= 0) tc_mm_chain_none(x, p, &all);
   g.row[0] = p->top, g.row[1] = p->sum, g.row_first = m0;
@@ -248,23 +373,30 @@ TC_MM_FN void tc_mm_chain_worker(void *call, int id, int threads) {
   tc_fe_restore(env);
 }
 
-/* own: own_bytes for each thread. */
-__attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const tc_mm_chain *c, char *own,
+/* shared: with sums along m, 4 bytes for each task; own: own_bytes for each thread. */
+__attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const tc_mm_chain *c, char *shared, char *own,
                                                                           int64_t own_bytes) {
   const tc_mm *in = c->inner, *g = c->outer;
-  if (g->batch <= 0 || g->m <= 0 || (g->n <= 0 && !c->finish)) return;
+  if (g->batch <= 0 || (g->m <= 0 && !c->across) || (g->n <= 0 && !c->finish)) return;
   const int64_t d = tc_mm_chain_deep(in), e = tc_mm_chain_deep(c->second);
   tc_mm_chain_call x = {.c = c, .own = own, .own_bytes = own_bytes};
   x.a_bytes = (d > e ? d : e) * g->es + 64;
-  x.p_bytes = c->kc * g->es + 64;
+  x.p_bytes = (c->kc + (c->across ? TC_MM_CHAIN_OVER : 0)) * g->es + 64;
   x.s_bytes = c->kc * g->cs + 64;
-  x.c_bytes = tc_mm_round_up(g->n, g->nr) * g->cs;
-  const int64_t blocks = tc_mm_ceil_div(g->m, c->block), work = g->batch * g->m * (g->k + 1) * (g->n * (c->beside ? 2 : 1) + d + e + 8);
+  x.c_bytes = x.y_bytes = tc_mm_round_up(g->n, g->nr) * g->cs;
+  x.t_bytes = tc_mm_round_up(c->block, 32) * g->es + 64;
+  const int64_t blocks = g->m > 0 ? tc_mm_ceil_div(g->m, c->block) : 1, outers = 1 + (c->beside != 0) + (c->across != 0);
+  const int64_t work = g->batch * g->m * (g->k + 1) * (g->n * outers + d + e + 8);
   const int64_t threads = tc_mm_min(tc_mm_threads(g, work), g->batch * blocks);
-  /* Packed B is used by all rows of a task; so there are as few as keep threads busy. */
-  const int64_t wanted = threads > 1 ? tc_mm_ceil_div(TC_MM_CHAIN_TASKS * threads, g->batch) : 1;
+  /* Packed B is used by all rows of a task, and tasks of a batch may wait for each other; so there are as few as keep
+   * threads busy. */
+  const int whole = threads == 1 || (c->across && g->batch % threads == 0);
+  const int64_t wanted = !whole ? tc_mm_ceil_div(TC_MM_CHAIN_TASKS * threads, g->batch) : 1;
   x.high = tc_mm_min(tc_mm_ceil_div(blocks, tc_mm_min(wanted, blocks)) * c->block, c->most);
-  x.tasks = tc_mm_ceil_div(g->m, x.high);
+  x.tasks = g->m > 0 ? tc_mm_ceil_div(g->m, x.high) : 1;
+  x.slots = c->across ? threads : 1;
+  x.done = (int32_t *)shared;
+  if (c->across) __builtin_memset(shared, 0, g->batch * x.tasks * (int64_t)sizeof *x.done);
   tc_mm_team(tc_mm_chain_worker, &x, threads);
 }
 #endif
