@@ -22,327 +22,6 @@
 
 #include <string.h>
 
-/* The products that one chain makes: `outer`, or where another chain makes that, too, none. */
-typedef struct products {
-  const tc_kernel *outer, *beside, *across;
-} products;
-
-enum { LO_PRODUCTS = 3 };
-
-/* Kernels that become chains: `outer` and, where weights are read again, `again`. */
-typedef struct attention {
-  lo *L;
-  const tc_kernel *inner, *outer;
-  lo_softmax softmax;
-  uint32_t scores, weights;    /* program buffers */
-  uint32_t wide;               /* weights that are not rounded; UINT32_MAX: nobody reads them */
-  const tc_kernel *cotangents; /* a product whose epilogue reads weights; or NULL */
-  uint32_t derivatives;        /* what it makes of them */
-  uint32_t nagain;
-  const tc_kernel *again[LO_CHAINS];
-  products of[LO_CHAINS]; /* what becomes of each */
-} attention;
-
-/* ---- which kernels --------------------------------------------------------------------------- */
-
-static bool reads(const tc_kernel *k, uint32_t buffer) {
-  if (tc_kernel_takes_arrays(k))
-    for (uint32_t i = 0; i < k->nbuffer; i++)
-      if (k->buffer[i] == buffer) return true;
-  for (uint32_t i = 1; i < k->nexpr; i++)
-    if (k->expr[i].kind == TC_EX_LOAD && k->buffer[k->expr[i].buffer] == buffer) return true;
-  return false;
-}
-
-static bool writes(const tc_kernel *k, uint32_t buffer) {
-  for (uint32_t i = 0; i < k->nbuffer; i++)
-    if (k->buffer[i] == buffer && tc_kernel_writes(k, i)) return true;
-  return false;
-}
-
-/* The last kernel in front of `reader` that writes the array; NULL: none does, or it is more than
- * the reader's. */
-static const tc_kernel *writer_of(const lo *L, uint32_t buffer, const tc_kernel *reader) {
-  const tc_buffer *a = &L->p->buffer[buffer];
-  const tc_kernel *k = reader;
-  if (a->kind != TC_BUF_ARENA || a->layout.strided) return NULL;
-  while (k > L->p->kernel)
-    if (writes(--k, buffer)) return k;
-  return NULL;
-}
-
-/* Is nobody else to have the array, or to write it? */
-static bool is_made_by(const lo *L, uint32_t buffer, const tc_kernel *writer) {
-  for (uint32_t i = 0; i < L->nwrite; i++)
-    if (L->write[i].buffer == buffer) return false;
-  for (uint32_t i = 0; i < L->p->nkernel; i++)
-    if (&L->p->kernel[i] != writer && writes(&L->p->kernel[i], buffer)) return false;
-  return true;
-}
-
-/* And to read it, but for one? */
-static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer,
-                       const tc_kernel *reader) {
-  for (uint32_t i = 0; i < L->p->nkernel; i++)
-    if (&L->p->kernel[i] != reader && reads(&L->p->kernel[i], buffer)) return false;
-  return is_made_by(L, buffer, writer);
-}
-
-static bool is_plain_product(const tc_kernel *k) {
-  return k->kind == TC_KERNEL_MATMUL && !k->mm.npart && !tc_mm_is_chain(&k->mm) &&
-         tc_dtype_is_float(k->mm.operand);
-}
-
-/* Loads of the buffer, of which `e` is the last. */
-static int loads_of(const tc_kernel *k, uint32_t buffer, const tc_expr **e) {
-  int n = 0;
-  for (uint32_t i = 1; i < k->nexpr; i++)
-    if (k->expr[i].kind == TC_EX_LOAD && k->buffer[k->expr[i].buffer] == buffer)
-      *e = &k->expr[i], n++;
-  return n;
-}
-
-static bool is_affine_load(const tc_expr *e) {
-  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm;
-}
-
-static bool is_plain_store(const tc_action *a) {
-  return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm;
-}
-
-/* A product that stores one array, element by element. */
-static bool is_simple_product(const tc_kernel *k) {
-  return is_plain_product(k) && k->mm.epilogue.naction == 1 &&
-         is_plain_store(k->mm.epilogue.action);
-}
-
-static bool is_local(const attention *x, const tc_action *a) {
-  return x->L->p->buffer[x->softmax.k->buffer[a->buffer]].kind == TC_BUF_LOCAL;
-}
-
-static bool take_action(attention *x, const tc_action *a) {
-  lo_softmax *s = &x->softmax;
-  const bool rounded = a->kind == TC_ACT_STORE && s->k->buffer[a->buffer] == x->weights;
-  const tc_action **to = a->kind == TC_ACT_STORE ? (rounded ? &s->store : &s->wide)
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX ? &s->max
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && s->max
-                             ? &s->sum
-                             : NULL;
-  if (a->kind == TC_ACT_STORE && is_local(x, a)) return is_plain_store(a);
-  if (!to || *to) return false;
-  *to = a;
-  return true;
-}
-
-/* Weights that are read unrounded, too, beside those that are stored: an array of the same
- * places. */
-static bool find_wide(attention *x) {
-  const lo_softmax *s = &x->softmax;
-  x->wide = UINT32_MAX;
-  if (!s->wide) return true;
-  const tc_expr *e = &s->k->expr[s->store->value.id];
-  const uint32_t of = e->kind == TC_EX_ROUND ? e->in[0].id : s->store->value.id;
-  x->wide = s->k->buffer[s->wide->buffer];
-  return of == s->wide->value.id && is_plain_store(s->wide) &&
-         lo_same_place(&s->wide->address, &s->store->address) &&
-         writer_of(x->L, x->wide, x->outer) == s->k && is_made_by(x->L, x->wide, s->k);
-}
-
-/* One nest of rows: maximum, sum, and the weights. */
-static bool find_rows(attention *x) {
-  const lo_softmax *s = &x->softmax;
-  const tc_nest *n = s->k->nest;
-  if (s->k->kind != TC_KERNEL_NESTS || s->k->nnest != 1 || n->serial || n->when != TC_ALWAYS)
-    return false;
-  if (n->naxis != n->nparallel + 1) return false;
-  for (int i = 0; i < n->naxis; i++)
-    if (n->axis[i].of >= 0) return false;
-  for (uint32_t i = 0; i < n->nstage; i++) {
-    const tc_stage *st = &n->stage[i];
-    if (st->axes != 1u << n->nparallel || st->skip_if.id || st->if_skipped) return false;
-    for (uint32_t a = 0; a < st->naction; a++)
-      if (!take_action(x, &st->action[a])) return false;
-  }
-  return s->max && s->sum && s->store && is_plain_store(s->store) && find_wide(x);
-}
-
-enum { ALONG = 1, ROWS = 2 };
-
-/* Per value of k: does it change ALONG the axis, as results do that `along` has a bit for, or has
- * it to do with others, of ROWS? */
-static uint8_t *find_dependent(lo *L, const tc_kernel *k, int axis, uint32_t along) {
-  uint8_t *of = lo_alloc(L, L->scratch, k->nexpr + 1u);
-  for (uint32_t id = 1; id < k->nexpr; id++) {
-    const tc_expr *e = &k->expr[id];
-    of[id] = of[e->guard.id];
-    for (int i = 0; i < 3; i++) of[id] |= of[e->in[i].id];
-    if (e->kind == TC_EX_RESULT) of[id] |= along >> e->index & 1 ? ALONG : ROWS;
-    if (!tc_expr_has_address(e)) continue;
-    if (!tc_dim_is(e->address.coef[axis], 0)) of[id] |= ALONG;
-    for (int t = 0; t < e->address.nterm; t++) of[id] |= of[e->address.term[t].value.id];
-  }
-  return of;
-}
-
-/* Which values of the softmax's kernel are one for a row, and have to do with its results? */
-static void find_row_values(attention *x) {
-  const tc_kernel *k = x->softmax.k;
-  uint8_t *of = find_dependent(x->L, k, k->nest->nparallel, 0);
-  for (uint32_t id = 1; id < k->nexpr; id++) of[id] = of[id] == ROWS;
-  x->softmax.of_row = of;
-}
-
-/* The array that is the product's operand a or b as it is; UINT32_MAX: it is none. */
-static uint32_t operand_of(const tc_kernel *k, tc_val v) {
-  return is_affine_load(&k->expr[v.id]) ? k->buffer[k->expr[v.id].buffer] : UINT32_MAX;
-}
-
-static bool is_operand(const tc_kernel *k, uint32_t buffer) {
-  const tc_expr *e;
-  return is_plain_product(k) && loads_of(k, buffer, &e) == 1 &&
-         (operand_of(k, k->mm.a) == buffer || operand_of(k, k->mm.b) == buffer);
-}
-
-static bool find_kernels(attention *x) {
-  const tc_expr *e = NULL;
-  if (!is_plain_product(x->outer)) return false;
-  x->weights = operand_of(x->outer, x->outer->mm.a);
-  if (x->weights == UINT32_MAX) return false;
-  x->softmax.k = writer_of(x->L, x->weights, x->outer);
-  if (!x->softmax.k || !is_operand(x->outer, x->weights) || !find_rows(x)) return false;
-  for (uint32_t i = 0; i < x->softmax.k->nbuffer; i++) {
-    x->scores = x->softmax.k->buffer[i];
-    x->inner = writer_of(x->L, x->scores, x->softmax.k);
-    if (!x->inner || !is_plain_product(x->inner)) continue;
-    return is_simple_product(x->inner) && x->inner->mm.operand == x->outer->mm.operand &&
-           loads_of(x->softmax.k, x->scores, &e) == 1 && is_affine_load(e) &&
-           is_between(x->L, x->scores, x->inner, x->softmax.k) &&
-           is_made_by(x->L, x->weights, x->softmax.k);
-  }
-  return false;
-}
-
-/* ---- who reads weights again ----------------------------------------------------------------- */
-
-static bool add_again(attention *x, const tc_kernel *k) {
-  if (x->nagain == LO_CHAINS || k < x->outer) return false;
-  x->of[x->nagain] = (products){.outer = k};
-  x->again[x->nagain++] = k;
-  return true;
-}
-
-/* A product whose epilogue makes one array of its elements and of weights. */
-static bool take_cotangents(attention *x, const tc_kernel *k) {
-  const tc_expr *e = NULL;
-  const int loads =
-      loads_of(k, x->weights, &e) + (x->wide == UINT32_MAX ? 0 : loads_of(k, x->wide, &e));
-  if (x->cotangents || !is_simple_product(k) || loads != 1 || !is_affine_load(e)) return false;
-  x->cotangents = k;
-  x->derivatives = k->buffer[k->mm.epilogue.action->buffer];
-  return x->L->p->buffer[x->derivatives].kind == TC_BUF_ARENA &&
-         !x->L->p->buffer[x->derivatives].layout.strided && is_made_by(x->L, x->derivatives, k);
-}
-
-static bool takes_derivatives(const attention *x, const tc_kernel *k) {
-  return x->cotangents && is_operand(k, x->derivatives);
-}
-
-static bool find_again(attention *x) {
-  const tc_program *p = x->L->p;
-  for (uint32_t i = 0; i < p->nkernel; i++) {
-    const tc_kernel *k = &p->kernel[i];
-    const bool wide = x->wide != UINT32_MAX && reads(k, x->wide);
-    if ((k == x->outer || !reads(k, x->weights)) && !wide) continue;
-    if (is_operand(k, x->weights) ? !add_again(x, k) : !take_cotangents(x, k)) return false;
-  }
-  for (uint32_t i = 0; x->cotangents && i < p->nkernel; i++) {
-    const tc_kernel *k = &p->kernel[i];
-    if (reads(k, x->derivatives) && (!takes_derivatives(x, k) || !add_again(x, k))) return false;
-  }
-  return true;
-}
-
-/* ---- the softmax ----------------------------------------------------------------------------- */
-
-static const tc_expr *op_of(const lo_chain *c, tc_val v, tc_op op) {
-  const tc_expr *e = &c->b.k->expr[v.id];
-  return e->kind == TC_EX_OP && e->op == op ? e : NULL;
-}
-
-/* v without the rounding that it has as an operand anyway, also in front of a factor. */
-static tc_val unrounded(lo_chain *c, tc_val v) {
-  const tc_expr e = c->b.k->expr[v.id];
-  if (e.kind == TC_EX_ROUND && e.storage == c->mm.operand) return unrounded(c, e.in[0]);
-  for (int i = 0; i < 2 && e.kind == TC_EX_OP && e.op == OP_MUL; i++) {
-    const tc_val x = unrounded(c, e.in[i]);
-    if (c->b.k->expr[e.in[1 - i].id].kind != TC_EX_CONST || x.id == e.in[i].id) continue;
-    return lo_op(&c->b, OP_MUL, e.dtype, i ? e.in[0] : x, i ? x : e.in[1], (tc_val){0}, e.loc);
-  }
-  return v;
-}
-
-/* Product of two values, either of which may be none. */
-static tc_val times(lo_chain *c, tc_val x, tc_val y, tc_loc loc) {
-  if (!x.id || !y.id) return x.id ? x : y;
-  return lo_op(&c->b, OP_MUL, c->mm.acc, x, y, (tc_val){0}, loc);
-}
-
-/* v as a product of what changes along k, and of what does not; of the exponentials `e` as `term`.
- * Without them, a factor has to do with neither maximum nor sum. */
-typedef struct factors {
-  const uint8_t *of; /* per value: does it change ALONG k, has it to do with ROWS */
-  tc_val along, row;
-  int terms;
-} factors;
-
-static bool split_factors(lo_chain *c, tc_val v, tc_val e, tc_val term, factors *f) {
-  const tc_expr x = c->b.k->expr[v.id];
-  if (v.id == e.id) {
-    f->along = times(c, f->along, term, x.loc);
-    f->terms++;
-    return true;
-  }
-  if (!(f->of[v.id] & ALONG)) {
-    f->row = times(c, f->row, v, x.loc);
-    return true;
-  }
-  if (!(f->of[v.id] & ROWS)) {
-    f->along = times(c, f->along, v, x.loc);
-    return true;
-  }
-  if (x.kind == TC_EX_OP && x.op == OP_MUL)
-    return split_factors(c, x.in[0], e, term, f) && split_factors(c, x.in[1], e, term, f);
-  if (x.kind != TC_EX_OP || x.op != OP_DIV || f->of[x.in[1].id] & ALONG) return false;
-  const tc_val by =
-      lo_op(&c->b, OP_RECIPROCAL, c->mm.acc, x.in[1], (tc_val){0}, (tc_val){0}, x.loc);
-  f->row = times(c, f->row, by, x.loc);
-  return split_factors(c, x.in[0], e, term, f);
-}
-
-/* A and the factor of the result's rows; false: it is no softmax that can be taken apart. */
-static bool take_softmax(lo_chain *c, lo_translation *rows, tc_val *row) {
-  const tc_loc loc = rows->k->loc;
-  const tc_val x = lo_translate(rows, c->softmax->max->value),
-               e = lo_translate(rows, c->softmax->sum->value);
-  const tc_expr *exp = op_of(c, e, OP_EXP), *apart = exp ? op_of(c, exp->in[0], OP_SUB) : NULL;
-  if (c->softmax->max->dtype != c->mm.acc || c->softmax->sum->dtype != c->mm.acc) return false;
-  if (!apart || apart->in[0].id != x.id || !lo_is_online_centre(&c->b, apart->in[1], TC_MM_ROWS))
-    return false;
-  tc_action *a = lo_alloc(c->L, c->L->arena, sizeof *a);
-  const tc_val centre = apart->in[1];
-  *a = lo_online_action(&c->b, x, TC_MM_ROWS, loc);
-  c->total = lo_online_total(&c->b, TC_MM_ROWS, centre, loc);
-  const tc_val v = unrounded(c, lo_translate(rows, c->softmax->store->value));
-  factors f = {.of = find_dependent(c->L, c->b.k, c->mm.nbatch + 2, 1u << TC_MM_INNER)};
-  if (c->failed || !split_factors(c, v, e, a->term, &f) || f.terms != 1) return false;
-  c->mm.inner.rows = (tc_stage){.naction = 1, .action = a};
-  c->mm.a = f.along;
-  *row = f.row;
-  return true;
-}
-
-/* ---- kernels --------------------------------------------------------------------------------- */
-
 /* Of no keys there is no sum, and the product is 0. */
 static tc_val where_any(lo_chain *c, tc_val row, tc_loc loc) {
   const tc_dim k = c->mm.axis[c->mm.nbatch + 2].extent;
@@ -378,7 +57,7 @@ static void take_stores(lo_chain *c, lo_translation *t, tc_stage *to) {
 /* Stores of the outer product, scaled row by row. */
 static void take_epilogue(lo_chain *c, tc_val row) {
   const tc_val product = lo_result(&c->b, TC_MM_PRODUCT, c->outer->loc),
-               scaled = times(c, product, row, c->outer->loc);
+               scaled = lo_times(c, product, row, c->outer->loc);
   for (uint32_t i = 1; i < c->outer->nexpr; i++)
     if (c->outer->expr[i].kind == TC_EX_RESULT) c->t.to[i] = scaled;
   c->mm.epilogue = (tc_stage){0};
@@ -403,11 +82,11 @@ static void add_made(lo_chain *c, uint32_t buffer, const tc_kernel *k, const tc_
                                   .n = product ? k->mm.nbatch + 2 : k->nest->naxis};
 }
 
-static lo_chain open_chain(attention *x, const tc_kernel *outer, uint32_t operand, tc_kernel *k) {
+static lo_chain open_chain(lo_attention *x, const tc_kernel *outer, uint32_t operand, tc_kernel *k) {
   lo_chain c = {.L = x->L,
                 .outer = outer,
                 .softmax = &x->softmax,
-                .swapped = operand_of(outer, outer->mm.a) != operand};
+                .swapped = lo_operand_of(outer, outer->mm.a) != operand};
   c.b = (lo_kb){.L = x->L, .k = k};
   lo_begin_pool(&c.b);
   for (int i = 0; i < TC_MM_RESULTS; i++) lo_new_result(&c.b, outer->mm.acc, 0);
@@ -434,14 +113,14 @@ static bool close_chain(lo_chain *c, tc_kernel *k) {
 }
 
 /* The product with weights, beside which its rows are reduced. */
-static bool make_first(attention *x, tc_kernel *k) {
+static bool make_first(lo_attention *x, tc_kernel *k) {
   lo_chain c = open_chain(x, x->outer, x->weights, k);
   lo_translation *rows = &c.made[0].t;
   tc_val row = {0};
   c.reduces = true;
   if (!lo_open_axes(&c) || !find_operand(&c)) return false;
   if (!lo_is_chain_axis(&rows->axis[x->softmax.k->nest->nparallel], c.mm.nbatch + 2)) return false;
-  if (!take_softmax(&c, rows, &row)) return false;
+  if (!lo_take_softmax(&c, rows, &row)) return false;
   c.mm.b = lo_translate(&c.t, x->outer->mm.b);
   take_kept(&c, rows);
   take_epilogue(&c, where_any(&c, row, x->outer->loc));
@@ -449,13 +128,13 @@ static bool make_first(attention *x, tc_kernel *k) {
 }
 
 /* What the product reads that is made again. */
-static uint32_t operand_again(const attention *x, const tc_kernel *product) {
-  return takes_derivatives(x, product) ? x->derivatives : x->weights;
+static uint32_t operand_again(const lo_attention *x, const tc_kernel *product) {
+  return lo_takes_derivatives(x, product) ? x->derivatives : x->weights;
 }
 
 static tc_mm_factors factors_of(lo_chain *c, lo_translation *t, bool swapped) {
   const tc_mm_loop *mm = &t->k->mm;
-  tc_mm_factors f = {.a = unrounded(c, lo_translate(t, swapped ? mm->b : mm->a))};
+  tc_mm_factors f = {.a = lo_unrounded(c, lo_translate(t, swapped ? mm->b : mm->a))};
   f.b = lo_translate(t, swapped ? mm->a : mm->b);
   return f;
 }
@@ -463,7 +142,7 @@ static tc_mm_factors factors_of(lo_chain *c, lo_translation *t, bool swapped) {
 typedef bool take_product(lo_chain *c, const lo_chain *other);
 
 /* `take` of a further product, if there is one. */
-static bool take_further(attention *x, lo_chain *c, const tc_kernel *product, take_product *take) {
+static bool take_further(lo_attention *x, lo_chain *c, const tc_kernel *product, take_product *take) {
   tc_kernel none = {0};
   if (!product) return true;
   lo_chain other = open_chain(x, product, operand_again(x, product), &none);
@@ -480,7 +159,7 @@ static void take_sums(lo_chain *c, bool swapped) {
 
 /* Products with weights or their derivatives, which are made again: one, a second one of the same
  * rows and columns, and one whose rows are their keys. */
-static bool make_again(attention *x, const products *of, tc_kernel *k) {
+static bool make_again(lo_attention *x, const lo_products *of, tc_kernel *k) {
   lo_chain c = open_chain(x, of->outer, operand_again(x, of->outer), k);
   if (c.outer->mm.operand != x->inner->mm.operand || !lo_open_axes(&c) || !find_operand(&c))
     return false;
@@ -494,53 +173,34 @@ static bool make_again(attention *x, const products *of, tc_kernel *k) {
     c.mm.beside = factors_of(&c, &c.beside, c.beside_swapped);
     take_stores(&c, &c.beside, &c.mm.epilogue);
   }
-  if (of->across) take_sums(&c, operand_of(of->across, of->across->mm.a) != x->derivatives);
+  if (of->across) take_sums(&c, lo_operand_of(of->across, of->across->mm.a) != x->derivatives);
   return c.mm.inner.n > 0 && close_chain(&c, k);
 }
 
-/* Does every kernel that writes the array write a piece of it that no other does? */
-static bool has_pieces(const lo *L, uint32_t buffer) {
-  const tc_ref of = L->p->buffer[buffer].node;
-  return of.id && tc_graph_node(L->g, of)->op == OP_CONCAT;
-}
-
-/* May what `first` does be done by `second`, a later kernel, behind all that stands between
- * them? */
-static bool may_wait(const lo *L, const tc_kernel *first, const tc_kernel *second) {
-  for (const tc_kernel *k = first + 1; k <= second; k++)
-    for (uint32_t i = 0; i < first->nbuffer; i++) {
-      const uint32_t buffer = first->buffer[i];
-      const bool written = tc_kernel_writes(first, i);
-      if (writes(k, buffer) && !(written && has_pieces(L, buffer))) return false;
-      if (written && reads(k, buffer)) return false;
-    }
-  return first < second;
-}
-
 /* One chain makes `all`, which two made, where the later of them is; or nothing changes. */
-static void join(attention *x, uint32_t i, uint32_t j, const products *all, tc_kernel *again) {
+static void join(lo_attention *x, uint32_t i, uint32_t j, const lo_products *all, tc_kernel *again) {
   const uint32_t first = x->again[i] < x->again[j] ? i : j, last = i + j - first;
   const tc_kernel *const each[LO_PRODUCTS] = {all->outer, all->beside, all->across};
   tc_kernel joined = {0};
   for (int p = 0; p < LO_PRODUCTS; p++)
-    if (each[p] && each[p] != x->again[last] && !may_wait(x->L, each[p], x->again[last])) return;
+    if (each[p] && each[p] != x->again[last] && !lo_may_wait(x->L, each[p], x->again[last])) return;
   if (!make_again(x, all, &joined)) return;
   again[last] = joined;
   x->of[last] = *all;
-  x->of[first] = (products){0};
+  x->of[first] = (lo_products){0};
 }
 
 /* Products with weights and their derivatives are made of the same scores: gradients of values are
  * made with those of keys, and then those of queries, which sum along the other axis. */
-static void join_again(attention *x, tc_kernel *again) {
+static void join_again(lo_attention *x, tc_kernel *again) {
   for (int across = 0; across < 2; across++)
     for (uint32_t i = 0; i < x->nagain; i++)
       for (uint32_t j = 0; j < x->nagain; j++) {
-        const products *with = &x->of[i], *of = &x->of[j];
+        const lo_products *with = &x->of[i], *of = &x->of[j];
         if (i == j || !with->outer || !of->outer || with->beside || with->across || of->across ||
-            !takes_derivatives(x, of->outer) || takes_derivatives(x, with->outer) != across)
+            !lo_takes_derivatives(x, of->outer) || lo_takes_derivatives(x, with->outer) != across)
           continue;
-        const products all = {.outer = of->outer,
+        const lo_products all = {.outer = of->outer,
                               .beside = across ? of->beside : with->outer,
                               .across = across ? with->outer : NULL};
         if (across || !of->beside) join(x, i, j, &all, again);
@@ -560,7 +220,7 @@ static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nf
   }
 }
 
-static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *again) {
+static void join_all_fused(const lo_attention *x, tc_kernel *first, tc_kernel *again) {
   join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
   for (uint32_t i = 0; i < x->nagain; i++) {
     const tc_kernel *const each[LO_PRODUCTS] = {x->of[i].outer, x->of[i].beside, x->of[i].across};
@@ -568,19 +228,19 @@ static void join_all_fused(const attention *x, tc_kernel *first, tc_kernel *agai
     int n = 0;
     for (int p = 0; p < LO_PRODUCTS; p++)
       if (each[p]) from[n++] = each[p];
-    if (n && takes_derivatives(x, from[0])) from[n++] = x->cotangents;
+    if (n && lo_takes_derivatives(x, from[0])) from[n++] = x->cotangents;
     join_fused(x->L, &again[i], from, n);
   }
 }
 
 /* Is what the kernel made made by others now? */
-static bool is_gone(const attention *x, const tc_kernel *k) {
+static bool is_gone(const lo_attention *x, const tc_kernel *k) {
   bool gone = k == x->inner || k == x->softmax.k || k == x->cotangents;
   for (uint32_t i = 0; i < x->nagain; i++) gone = gone || (!x->of[i].outer && x->again[i] == k);
   return gone;
 }
 
-static void remove_kernels(const attention *x) {
+static void remove_kernels(const lo_attention *x) {
   tc_program *p = x->L->p;
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->nkernel; i++)
@@ -590,11 +250,10 @@ static void remove_kernels(const attention *x) {
 
 /* Kernel `at` takes those that make its operand in; and so do all others that read that again. */
 static bool make_chains(lo *L, uint32_t at) {
-  attention x = {.L = L, .outer = &L->p->kernel[at]};
+  lo_attention x = {.L = L, .outer = &L->p->kernel[at]};
   tc_kernel first = {0}, again[LO_CHAINS] = {0};
   const uint32_t nbuffer = L->p->nbuffer;
-  if (!find_kernels(&x) || !find_again(&x)) return false;
-  find_row_values(&x);
+  if (!lo_find_attention(&x)) return false;
   bool made = true;
   for (uint32_t i = 0; made && i < x.nagain; i++)
     made = make_again(&x, &x.of[i], &again[i]);

@@ -1,4 +1,5 @@
-/* chain.h - kernels of a program as values of a chain of products (chain.c, chain_values.c). */
+/* chain.h - kernels of a program as chains of products: which they are (chain_find.c), what their softmax is
+ * (chain_softmax.c), their values in the chain's axes (chain_values.c), and the chain (chain.c). */
 #ifndef TC_CHAIN_H
 #define TC_CHAIN_H
 
@@ -63,6 +64,48 @@ typedef struct lo_chain {
   tc_val total; /* the sum of exponentials */
   bool failed;  /* a value could not be said */
 } lo_chain;
+
+/* The products that one chain makes: `outer`, or where another chain makes that, too, none. */
+typedef struct lo_products {
+  const tc_kernel *outer, *beside, *across;
+} lo_products;
+
+enum { LO_PRODUCTS = 3 };
+
+/* Kernels that become chains: `outer` and, where weights are read again, `again`. */
+typedef struct lo_attention {
+  lo *L;
+  const tc_kernel *inner, *outer;
+  lo_softmax softmax;
+  uint32_t scores, weights;    /* program buffers */
+  uint32_t wide;               /* weights that are not rounded; UINT32_MAX: nobody reads them */
+  const tc_kernel *cotangents; /* a product whose epilogue reads weights; or NULL */
+  uint32_t derivatives;        /* what it makes of them */
+  uint32_t nagain;
+  const tc_kernel *again[LO_CHAINS];
+  lo_products of[LO_CHAINS]; /* what becomes of each */
+} lo_attention;
+
+/* chain_find.c.  Those that make operand A of x->outer and read it again; false: there are none, or others read it. */
+bool lo_find_attention(lo_attention *x);
+/* The array that is the product's operand a or b as it is; UINT32_MAX: it is none. */
+uint32_t lo_operand_of(const tc_kernel *k, tc_val v);
+/* Is an operand of the product what x->cotangents makes? */
+bool lo_takes_derivatives(const lo_attention *x, const tc_kernel *k);
+/* May what `first` does be done by `second`, a later kernel, behind all that stands between them? */
+bool lo_may_wait(const lo *L, const tc_kernel *first, const tc_kernel *second);
+
+/* chain_softmax.c */
+enum { LO_ALONG = 1, LO_OF_ROWS = 2 };
+/* Per value of k: does it change ALONG the axis, as results do that `along` has a bit for, or has it to do with others,
+ * OF_ROWS? */
+uint8_t *lo_find_dependent(lo *L, const tc_kernel *k, int axis, uint32_t along);
+/* v without the rounding that it has as an operand anyway, also in front of a factor. */
+tc_val lo_unrounded(lo_chain *c, tc_val v);
+/* Product of two values, either of which may be none. */
+tc_val lo_times(lo_chain *c, tc_val x, tc_val y, tc_loc loc);
+/* The rows' reduction, A, and the factor of the result's rows; false: it is no softmax that can be taken apart. */
+bool lo_take_softmax(lo_chain *c, lo_translation *rows, tc_val *row);
 
 /* chain_values.c */
 tc_address lo_translate_affine(const lo_translation *t, const tc_address *a);

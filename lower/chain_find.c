@@ -1,0 +1,227 @@
+/* chain_find.c - the kernels of which a chain of products is made (chain.c): scores, the softmax of their rows, the product
+ * with it, and in training those that read weights again. */
+#include "lower/chain.h"
+
+/* ---- which kernels --------------------------------------------------------------------------- */
+
+static bool reads(const tc_kernel *k, uint32_t buffer) {
+  if (tc_kernel_takes_arrays(k))
+    for (uint32_t i = 0; i < k->nbuffer; i++)
+      if (k->buffer[i] == buffer) return true;
+  for (uint32_t i = 1; i < k->nexpr; i++)
+    if (k->expr[i].kind == TC_EX_LOAD && k->buffer[k->expr[i].buffer] == buffer) return true;
+  return false;
+}
+
+static bool writes(const tc_kernel *k, uint32_t buffer) {
+  for (uint32_t i = 0; i < k->nbuffer; i++)
+    if (k->buffer[i] == buffer && tc_kernel_writes(k, i)) return true;
+  return false;
+}
+
+/* The last kernel in front of `reader` that writes the array; NULL: none does, or it is more than
+ * the reader's. */
+static const tc_kernel *writer_of(const lo *L, uint32_t buffer, const tc_kernel *reader) {
+  const tc_buffer *a = &L->p->buffer[buffer];
+  const tc_kernel *k = reader;
+  if (a->kind != TC_BUF_ARENA || a->layout.strided) return NULL;
+  while (k > L->p->kernel)
+    if (writes(--k, buffer)) return k;
+  return NULL;
+}
+
+/* Is nobody else to have the array, or to write it? */
+static bool is_made_by(const lo *L, uint32_t buffer, const tc_kernel *writer) {
+  for (uint32_t i = 0; i < L->nwrite; i++)
+    if (L->write[i].buffer == buffer) return false;
+  for (uint32_t i = 0; i < L->p->nkernel; i++)
+    if (&L->p->kernel[i] != writer && writes(&L->p->kernel[i], buffer)) return false;
+  return true;
+}
+
+/* And to read it, but for one? */
+static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer,
+                       const tc_kernel *reader) {
+  for (uint32_t i = 0; i < L->p->nkernel; i++)
+    if (&L->p->kernel[i] != reader && reads(&L->p->kernel[i], buffer)) return false;
+  return is_made_by(L, buffer, writer);
+}
+
+static bool is_plain_product(const tc_kernel *k) {
+  return k->kind == TC_KERNEL_MATMUL && !k->mm.npart && !tc_mm_is_chain(&k->mm) &&
+         tc_dtype_is_float(k->mm.operand);
+}
+
+/* Loads of the buffer, of which `e` is the last. */
+static int loads_of(const tc_kernel *k, uint32_t buffer, const tc_expr **e) {
+  int n = 0;
+  for (uint32_t i = 1; i < k->nexpr; i++)
+    if (k->expr[i].kind == TC_EX_LOAD && k->buffer[k->expr[i].buffer] == buffer)
+      *e = &k->expr[i], n++;
+  return n;
+}
+
+static bool is_affine_load(const tc_expr *e) {
+  return e->kind == TC_EX_LOAD && !e->guard.id && !e->address.nterm;
+}
+
+static bool is_plain_store(const tc_action *a) {
+  return a->kind == TC_ACT_STORE && !a->guard.id && !a->address.nterm;
+}
+
+/* A product that stores one array, element by element. */
+static bool is_simple_product(const tc_kernel *k) {
+  return is_plain_product(k) && k->mm.epilogue.naction == 1 &&
+         is_plain_store(k->mm.epilogue.action);
+}
+
+static bool is_local(const lo_attention *x, const tc_action *a) {
+  return x->L->p->buffer[x->softmax.k->buffer[a->buffer]].kind == TC_BUF_LOCAL;
+}
+
+static bool take_action(lo_attention *x, const tc_action *a) {
+  lo_softmax *s = &x->softmax;
+  const bool rounded = a->kind == TC_ACT_STORE && s->k->buffer[a->buffer] == x->weights;
+  const tc_action **to = a->kind == TC_ACT_STORE ? (rounded ? &s->store : &s->wide)
+                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX ? &s->max
+                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && s->max
+                             ? &s->sum
+                             : NULL;
+  if (a->kind == TC_ACT_STORE && is_local(x, a)) return is_plain_store(a);
+  if (!to || *to) return false;
+  *to = a;
+  return true;
+}
+
+/* Weights that are read unrounded, too, beside those that are stored: an array of the same
+ * places. */
+static bool find_wide(lo_attention *x) {
+  const lo_softmax *s = &x->softmax;
+  x->wide = UINT32_MAX;
+  if (!s->wide) return true;
+  const tc_expr *e = &s->k->expr[s->store->value.id];
+  const uint32_t of = e->kind == TC_EX_ROUND ? e->in[0].id : s->store->value.id;
+  x->wide = s->k->buffer[s->wide->buffer];
+  return of == s->wide->value.id && is_plain_store(s->wide) &&
+         lo_same_place(&s->wide->address, &s->store->address) &&
+         writer_of(x->L, x->wide, x->outer) == s->k && is_made_by(x->L, x->wide, s->k);
+}
+
+/* One nest of rows: maximum, sum, and the weights. */
+static bool find_rows(lo_attention *x) {
+  const lo_softmax *s = &x->softmax;
+  const tc_nest *n = s->k->nest;
+  if (s->k->kind != TC_KERNEL_NESTS || s->k->nnest != 1 || n->serial || n->when != TC_ALWAYS)
+    return false;
+  if (n->naxis != n->nparallel + 1) return false;
+  for (int i = 0; i < n->naxis; i++)
+    if (n->axis[i].of >= 0) return false;
+  for (uint32_t i = 0; i < n->nstage; i++) {
+    const tc_stage *st = &n->stage[i];
+    if (st->axes != 1u << n->nparallel || st->skip_if.id || st->if_skipped) return false;
+    for (uint32_t a = 0; a < st->naction; a++)
+      if (!take_action(x, &st->action[a])) return false;
+  }
+  return s->max && s->sum && s->store && is_plain_store(s->store) && find_wide(x);
+}
+
+/* Which values of the softmax's kernel are one for a row, and have to do with its results? */
+static void find_row_values(lo_attention *x) {
+  const tc_kernel *k = x->softmax.k;
+  uint8_t *of = lo_find_dependent(x->L, k, k->nest->nparallel, 0);
+  for (uint32_t id = 1; id < k->nexpr; id++) of[id] = of[id] == LO_OF_ROWS;
+  x->softmax.of_row = of;
+}
+
+uint32_t lo_operand_of(const tc_kernel *k, tc_val v) {
+  return is_affine_load(&k->expr[v.id]) ? k->buffer[k->expr[v.id].buffer] : UINT32_MAX;
+}
+
+static bool is_operand(const tc_kernel *k, uint32_t buffer) {
+  const tc_expr *e;
+  return is_plain_product(k) && loads_of(k, buffer, &e) == 1 &&
+         (lo_operand_of(k, k->mm.a) == buffer || lo_operand_of(k, k->mm.b) == buffer);
+}
+
+static bool find_kernels(lo_attention *x) {
+  const tc_expr *e = NULL;
+  if (!is_plain_product(x->outer)) return false;
+  x->weights = lo_operand_of(x->outer, x->outer->mm.a);
+  if (x->weights == UINT32_MAX) return false;
+  x->softmax.k = writer_of(x->L, x->weights, x->outer);
+  if (!x->softmax.k || !is_operand(x->outer, x->weights) || !find_rows(x)) return false;
+  for (uint32_t i = 0; i < x->softmax.k->nbuffer; i++) {
+    x->scores = x->softmax.k->buffer[i];
+    x->inner = writer_of(x->L, x->scores, x->softmax.k);
+    if (!x->inner || !is_plain_product(x->inner)) continue;
+    return is_simple_product(x->inner) && x->inner->mm.operand == x->outer->mm.operand &&
+           loads_of(x->softmax.k, x->scores, &e) == 1 && is_affine_load(e) &&
+           is_between(x->L, x->scores, x->inner, x->softmax.k) &&
+           is_made_by(x->L, x->weights, x->softmax.k);
+  }
+  return false;
+}
+
+/* ---- who reads weights again ----------------------------------------------------------------- */
+
+static bool add_again(lo_attention *x, const tc_kernel *k) {
+  if (x->nagain == LO_CHAINS || k < x->outer) return false;
+  x->of[x->nagain] = (lo_products){.outer = k};
+  x->again[x->nagain++] = k;
+  return true;
+}
+
+/* A product whose epilogue makes one array of its elements and of weights. */
+static bool take_cotangents(lo_attention *x, const tc_kernel *k) {
+  const tc_expr *e = NULL;
+  const int loads =
+      loads_of(k, x->weights, &e) + (x->wide == UINT32_MAX ? 0 : loads_of(k, x->wide, &e));
+  if (x->cotangents || !is_simple_product(k) || loads != 1 || !is_affine_load(e)) return false;
+  x->cotangents = k;
+  x->derivatives = k->buffer[k->mm.epilogue.action->buffer];
+  return x->L->p->buffer[x->derivatives].kind == TC_BUF_ARENA &&
+         !x->L->p->buffer[x->derivatives].layout.strided && is_made_by(x->L, x->derivatives, k);
+}
+
+bool lo_takes_derivatives(const lo_attention *x, const tc_kernel *k) {
+  return x->cotangents && is_operand(k, x->derivatives);
+}
+
+static bool find_again(lo_attention *x) {
+  const tc_program *p = x->L->p;
+  for (uint32_t i = 0; i < p->nkernel; i++) {
+    const tc_kernel *k = &p->kernel[i];
+    const bool wide = x->wide != UINT32_MAX && reads(k, x->wide);
+    if ((k == x->outer || !reads(k, x->weights)) && !wide) continue;
+    if (is_operand(k, x->weights) ? !add_again(x, k) : !take_cotangents(x, k)) return false;
+  }
+  for (uint32_t i = 0; x->cotangents && i < p->nkernel; i++) {
+    const tc_kernel *k = &p->kernel[i];
+    if (reads(k, x->derivatives) && (!lo_takes_derivatives(x, k) || !add_again(x, k))) return false;
+  }
+  return true;
+}
+bool lo_find_attention(lo_attention *x) {
+  if (!find_kernels(x) || !find_again(x)) return false;
+  find_row_values(x);
+  return true;
+}
+
+/* ---- what may be done later ------------------------------------------------------------------- */
+
+/* Does every kernel that writes the array write a piece of it that no other does? */
+static bool has_pieces(const lo *L, uint32_t buffer) {
+  const tc_ref of = L->p->buffer[buffer].node;
+  return of.id && tc_graph_node(L->g, of)->op == OP_CONCAT;
+}
+
+bool lo_may_wait(const lo *L, const tc_kernel *first, const tc_kernel *second) {
+  for (const tc_kernel *k = first + 1; k <= second; k++)
+    for (uint32_t i = 0; i < first->nbuffer; i++) {
+      const uint32_t buffer = first->buffer[i];
+      const bool written = tc_kernel_writes(first, i);
+      if (writes(k, buffer) && !(written && has_pieces(L, buffer))) return false;
+      if (written && reads(k, buffer)) return false;
+    }
+  return first < second;
+}
