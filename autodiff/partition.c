@@ -8,12 +8,13 @@
 #include "autodiff/partition.h"
 
 #include "autodiff/flow.h"
+#include "autodiff/scores.h"
 #include "graph/extremum.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATE = 1, NEEDED = 2, RESULT = 4, INPUT = 8, FORWARD = 16 };
+enum { LATE = 1, NEEDED = 2, RESULT = 4, INPUT = 8, FORWARD = 16, SCORES = 32 };
 enum { SOURCE = 0, SINK = 1 };
 
 typedef struct work {
@@ -71,6 +72,7 @@ static int64_t operations(const work *w, double n) {
 
 static int64_t contraction(const work *w, tc_ref r) {
   int64_t flops = huge;
+  if (w->mark[r.id] & SCORES) return 0; /* by the kernel that reads weights */
   if (!w->o->repeat_contractions) return TC_FLOW_INFINITE;
   if (!tc_dim_eval(tc_graph_dims(w->g), tc_node_flops(w->g, r), w->sizes, &flops)) flops = huge;
   return operations(w, (double)flops) + bytes_of(w, r);
@@ -171,6 +173,7 @@ static bool mark_roots(work *w) {
 /* `dear` scales what saving costs, to save less. */
 static int64_t saving_cost(const work *w, uint32_t id, int64_t dear) {
   const int64_t bytes = bytes_of(w, (tc_ref){id});
+  if (tc_graph_node(w->g, (tc_ref){id})->op == OP_SCALAR) return 0; /* no memory */
   if (w->mark[id] & (INPUT | RESULT)) return bytes;
   return bytes < huge / dear ? 2 * dear * bytes : 2 * huge;
 }
@@ -258,7 +261,10 @@ bool tc_partition_choose(tc_graph *joint, const tc_partition_options *o, tc_part
   bool ok = w.mark && choose_sizes(&w);
   if (!ok) fail(&w, (tc_loc){0, 0, 0, 0}, "out of memory");
   if (ok) mark_inputs(&w);
-  ok = ok && mark_roots(&w) && search(&w, out);
+  ok = ok && mark_roots(&w);
+  if (ok && !tc_mark_scores(joint, w.mark, FORWARD, SCORES))
+    ok = fail(&w, (tc_loc){0, 0, 0, 0}, "out of memory");
+  ok = ok && search(&w, out);
   tc_flow_free(&w.flow);
   free(w.mark);
   free(w.sizes);

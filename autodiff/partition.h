@@ -6,7 +6,8 @@
  *
  *   saved            written and read: 2 bytes a byte; an input, a result of the forward part: read only
  *   computed again   operations, and bytes of reductions' and scatters' operands, which are another pass
- *   never again      contractions (unless asked), functions of the program's own
+ *   never again      contractions (unless asked), functions of the program's own; but scores of attention
+ *                    cost nothing: the kernels that read its weights make them again (scores.h)
  *
  * Where a unit of work is bytes that move, an operation costs bytes_per_flop.  The least cut of the
  * graph in which each value is two vertices is exact for that cost (flow.h). */

@@ -64,15 +64,16 @@ static void take_epilogue(lo_chain *c, tc_val row) {
   take_stores(c, &c->t, &c->mm.epilogue);
 }
 
-/* Stores of what other chains need of each row. */
+/* Stores of what other chains need of each row, and of what others read. */
 static void take_kept(lo_chain *c, lo_translation *rows) {
   const lo_softmax *s = c->softmax;
-  tc_action *a = lo_alloc(c->L, c->L->arena, (s->nkept + 1) * sizeof *a);
+  tc_action *a = lo_alloc(c->L, c->L->arena, (s->nkept + s->nrow + 1) * sizeof *a);
   const tc_address place = lo_row_place(c, s), at = lo_translate_affine(rows, &place);
   for (uint32_t i = 0; i < s->nkept; i++)
     a[i] = (tc_action){.kind = TC_ACT_STORE, .value = lo_translate(rows, s->kept[i].value),
                        .buffer = lo_kernel_buffer(&c->b, s->kept[i].buffer), .address = at};
-  c->mm.inner.finish = (tc_stage){.naction = s->nkept, .action = a};
+  for (uint32_t i = 0; i < s->nrow; i++) a[s->nkept + i] = translate_store(rows, s->row[i]);
+  c->mm.inner.finish = (tc_stage){.naction = s->nkept + s->nrow, .action = a};
 }
 
 static void add_made(lo_chain *c, uint32_t buffer, const tc_kernel *k, const tc_action *store) {
@@ -94,7 +95,7 @@ static lo_chain open_chain(lo_attention *x, const tc_kernel *outer, uint32_t ope
     add_made(&c, operand, x->cotangents, x->cotangents->mm.epilogue.action);
   add_made(&c, x->weights, x->softmax.k, x->softmax.store);
   if (x->softmax.wide) add_made(&c, x->wide, x->softmax.k, x->softmax.wide);
-  add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
+  if (x->outer) add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
   return c;
 }
 
@@ -221,14 +222,16 @@ static void join_fused(lo *L, tc_kernel *k, const tc_kernel *const *from, int nf
 }
 
 static void join_all_fused(const lo_attention *x, tc_kernel *first, tc_kernel *again) {
-  join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
+  if (x->outer)
+    join_fused(x->L, first, (const tc_kernel *const[]){x->inner, x->softmax.k, x->outer}, 3);
   for (uint32_t i = 0; i < x->nagain; i++) {
     const tc_kernel *const each[LO_PRODUCTS] = {x->of[i].outer, x->of[i].beside, x->of[i].across};
-    const tc_kernel *from[LO_PRODUCTS + 1] = {0};
+    const tc_kernel *from[LO_PRODUCTS + 2] = {0};
     int n = 0;
     for (int p = 0; p < LO_PRODUCTS; p++)
       if (each[p]) from[n++] = each[p];
     if (n && lo_takes_derivatives(x, from[0])) from[n++] = x->cotangents;
+    if (n && !x->outer) from[n++] = x->inner;
     join_fused(x->L, &again[i], from, n);
   }
 }
@@ -248,28 +251,39 @@ static void remove_kernels(const lo_attention *x) {
   p->nkernel = n;
 }
 
-/* Kernel `at` takes those that make its operand in; and so do all others that read that again. */
-static bool make_chains(lo *L, uint32_t at) {
-  lo_attention x = {.L = L, .outer = &L->p->kernel[at]};
+/* Kernels of x become chains. */
+static bool make(lo_attention *x) {
+  tc_program *p = x->L->p;
   tc_kernel first = {0}, again[LO_CHAINS] = {0};
-  const uint32_t nbuffer = L->p->nbuffer;
-  if (!lo_find_attention(&x)) return false;
+  const uint32_t nbuffer = p->nbuffer;
   bool made = true;
-  for (uint32_t i = 0; made && i < x.nagain; i++)
-    made = make_again(&x, &x.of[i], &again[i]);
-  if (made) join_again(&x, again);
-  if (!made || !make_first(&x, &first)) {
-    L->p->nbuffer = nbuffer; /* without those that rows would have been kept in */
+  for (uint32_t i = 0; made && i < x->nagain; i++) made = make_again(x, &x->of[i], &again[i]);
+  if (made) join_again(x, again);
+  if (!made || (x->outer && !make_first(x, &first))) {
+    p->nbuffer = nbuffer; /* without those that rows would have been kept in */
     return false;
   }
-  join_all_fused(&x, &first, again);
-  for (uint32_t i = 0; i < x.nagain; i++) L->p->kernel[x.again[i] - L->p->kernel] = again[i];
-  L->p->kernel[at] = first;
-  remove_kernels(&x);
+  join_all_fused(x, &first, again);
+  for (uint32_t i = 0; i < x->nagain; i++) p->kernel[x->again[i] - p->kernel] = again[i];
+  if (x->outer) p->kernel[x->outer - p->kernel] = first;
+  remove_kernels(x);
   return true;
+}
+
+/* Kernel `at` takes those that make its operand in; and so do all others that read that again. */
+static bool make_attention(lo *L, uint32_t at) {
+  lo_attention x = {.L = L, .outer = &L->p->kernel[at]};
+  return lo_find_attention(&x) && make(&x);
+}
+
+/* Those that read weights, which kernel `at` makes, make them. */
+static bool make_backward(lo *L, uint32_t at) {
+  lo_attention x = {.L = L, .inner = &L->p->kernel[at]};
+  return lo_find_backward(&x) && make(&x);
 }
 
 void lo_make_chains(lo *L) {
   for (uint32_t i = 0; L->target->chain && i < L->p->nkernel; i++)
-    if (make_chains(L, i)) i -= 2; /* two stood in front of it */
+    if (make_attention(L, i)) i -= 2; /* two stood in front of it */
+    else if (make_backward(L, i)) i--;
 }

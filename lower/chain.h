@@ -37,12 +37,16 @@ typedef struct lo_row_value {
 
 enum { LO_MADE = 4, LO_ROW_VALUES = 4, LO_CHAINS = 8 };
 
-/* The softmax of some rows: maximum, sum, weights. */
+/* The softmax of some rows: maximum, sum, weights.  Or, in a backward part that is called for itself, weights alone, which a
+ * product makes of its elements and of what the forward part left. */
 typedef struct lo_softmax {
-  const tc_kernel *k;
+  const tc_kernel *k; /* that product, then */
   const tc_action *max, *sum, *store;
   const tc_action *wide; /* stores what `store` rounds, for mixed precision; or NULL */
-  const uint8_t *of_row; /* per value: it has to do with the results, and is one for the row */
+  uint32_t nrow;
+  const tc_action *row[LO_ROW_VALUES]; /* stores of a row, that others read */
+  /* per value: it has to do with the results, and is one for the row; NULL: weights alone */
+  const uint8_t *of_row;
   uint32_t nkept;
   lo_row_value kept[LO_ROW_VALUES];
 } lo_softmax;
@@ -72,10 +76,10 @@ typedef struct lo_products {
 
 enum { LO_PRODUCTS = 3 };
 
-/* Kernels that become chains: `outer` and, where weights are read again, `again`. */
+/* Kernels that become chains: `outer`, if there is one, and, where weights are read again, `again`. */
 typedef struct lo_attention {
   lo *L;
-  const tc_kernel *inner, *outer;
+  const tc_kernel *inner, *outer; /* without an outer one, `inner` makes weights */
   lo_softmax softmax;
   uint32_t scores, weights;    /* program buffers */
   uint32_t wide;               /* weights that are not rounded; UINT32_MAX: nobody reads them */
@@ -88,6 +92,8 @@ typedef struct lo_attention {
 
 /* chain_find.c.  Those that make operand A of x->outer and read it again; false: there are none, or others read it. */
 bool lo_find_attention(lo_attention *x);
+/* Those that read what x->inner makes, where these are weights of a softmax; likewise. */
+bool lo_find_backward(lo_attention *x);
 /* The array that is the product's operand a or b as it is; UINT32_MAX: it is none. */
 uint32_t lo_operand_of(const tc_kernel *k, tc_val v);
 /* Is an operand of the product what x->cotangents makes? */

@@ -19,12 +19,17 @@ static bool writes(const tc_kernel *k, uint32_t buffer) {
   return false;
 }
 
+/* Does it live in the program alone, row by row? */
+static bool is_array(const lo *L, uint32_t buffer) {
+  const tc_buffer *a = &L->p->buffer[buffer];
+  return a->kind == TC_BUF_ARENA && !a->layout.strided;
+}
+
 /* The last kernel in front of `reader` that writes the array; NULL: none does, or it is more than
  * the reader's. */
 static const tc_kernel *writer_of(const lo *L, uint32_t buffer, const tc_kernel *reader) {
-  const tc_buffer *a = &L->p->buffer[buffer];
   const tc_kernel *k = reader;
-  if (a->kind != TC_BUF_ARENA || a->layout.strided) return NULL;
+  if (!is_array(L, buffer)) return NULL;
   while (k > L->p->kernel)
     if (writes(--k, buffer)) return k;
   return NULL;
@@ -93,6 +98,17 @@ static bool take_action(lo_attention *x, const tc_action *a) {
   return true;
 }
 
+/* Stores of a row, which knows nothing of its keys. */
+static bool take_row(lo_attention *x, const tc_stage *st) {
+  lo_softmax *s = &x->softmax;
+  for (uint32_t a = 0; a < st->naction; a++) {
+    if (!is_plain_store(&st->action[a]) || is_local(x, &st->action[a]) || s->nrow == LO_ROW_VALUES)
+      return false;
+    s->row[s->nrow++] = &st->action[a];
+  }
+  return true;
+}
+
 /* Weights that are read unrounded, too, beside those that are stored: an array of the same
  * places. */
 static bool find_wide(lo_attention *x) {
@@ -103,8 +119,8 @@ static bool find_wide(lo_attention *x) {
   const uint32_t of = e->kind == TC_EX_ROUND ? e->in[0].id : s->store->value.id;
   x->wide = s->k->buffer[s->wide->buffer];
   return of == s->wide->value.id && is_plain_store(s->wide) &&
-         lo_same_place(&s->wide->address, &s->store->address) &&
-         writer_of(x->L, x->wide, x->outer) == s->k && is_made_by(x->L, x->wide, s->k);
+         lo_same_place(&s->wide->address, &s->store->address) && is_array(x->L, x->wide) &&
+         is_made_by(x->L, x->wide, s->k);
 }
 
 /* One nest of rows: maximum, sum, and the weights. */
@@ -118,7 +134,9 @@ static bool find_rows(lo_attention *x) {
     if (n->axis[i].of >= 0) return false;
   for (uint32_t i = 0; i < n->nstage; i++) {
     const tc_stage *st = &n->stage[i];
-    if (st->axes != 1u << n->nparallel || st->skip_if.id || st->if_skipped) return false;
+    if (st->skip_if.id || st->if_skipped) return false;
+    if (!st->axes && take_row(x, st)) continue;
+    if (st->axes != 1u << n->nparallel) return false;
     for (uint32_t a = 0; a < st->naction; a++)
       if (!take_action(x, &st->action[a])) return false;
   }
@@ -179,8 +197,7 @@ static bool take_cotangents(lo_attention *x, const tc_kernel *k) {
   if (x->cotangents || !is_simple_product(k) || loads != 1 || !is_affine_load(e)) return false;
   x->cotangents = k;
   x->derivatives = k->buffer[k->mm.epilogue.action->buffer];
-  return x->L->p->buffer[x->derivatives].kind == TC_BUF_ARENA &&
-         !x->L->p->buffer[x->derivatives].layout.strided && is_made_by(x->L, x->derivatives, k);
+  return is_array(x->L, x->derivatives) && is_made_by(x->L, x->derivatives, k);
 }
 
 bool lo_takes_derivatives(const lo_attention *x, const tc_kernel *k) {
@@ -201,6 +218,40 @@ static bool find_again(lo_attention *x) {
   }
   return true;
 }
+/* ---- weights that a product makes ------------------------------------------------------------- */
+
+/* Is it an exponential, or a multiple of one? */
+static bool is_exponential(const tc_kernel *k, tc_val v) {
+  const tc_expr *e = &k->expr[v.id];
+  if (e->kind == TC_EX_ROUND) return is_exponential(k, e->in[0]);
+  if (e->kind != TC_EX_OP) return false;
+  return e->op == OP_EXP ||
+         (e->op == OP_MUL && (is_exponential(k, e->in[0]) || is_exponential(k, e->in[1])));
+}
+
+/* Its epilogue stores an array of weights, and may store what that rounds. */
+static bool find_weights(lo_attention *x) {
+  const tc_stage *st = &x->inner->mm.epilogue;
+  lo_softmax *s = &x->softmax;
+  if (!is_plain_product(x->inner) || st->naction < 1 || st->naction > 2) return false;
+  s->k = x->inner;
+  for (uint32_t i = 0; i < st->naction; i++) {
+    const tc_action *a = &st->action[i];
+    const bool rounded = st->naction == 1 || s->k->expr[a->value.id].kind == TC_EX_ROUND;
+    if (!is_plain_store(a)) return false;
+    if (rounded) s->store = a;
+    else s->wide = a;
+  }
+  if (!s->store || (st->naction == 2 && !s->wide)) return false;
+  x->weights = s->k->buffer[s->store->buffer];
+  return is_exponential(s->k, s->store->value) && is_array(x->L, x->weights) &&
+         is_made_by(x->L, x->weights, s->k) && find_wide(x);
+}
+
+bool lo_find_backward(lo_attention *x) {
+  return find_weights(x) && find_again(x) && x->nagain;
+}
+
 bool lo_find_attention(lo_attention *x) {
   if (!find_kernels(x) || !find_again(x)) return false;
   find_row_values(x);

@@ -186,8 +186,24 @@ static bool take_inner(lo_chain *c, lo_made *made) {
   return true;
 }
 
+/* What the same product stores at the same place, found before. */
+static const lo_made *find_twin(const lo_chain *c, const lo_made *m, const tc_address *at) {
+  for (uint32_t i = 0; i < c->nmade; i++) {
+    const lo_made *o = &c->made[i];
+    if (o->found && o->k == m->k && m->k->kind == TC_KERNEL_MATMUL && same_affine(&o->at, at) &&
+        lo_same_place(&o->store->address, &m->store->address))
+      return o;
+  }
+  return NULL;
+}
+
 bool lo_find_made(lo_chain *c, lo_made *m, const tc_address *at) {
   if (m->found) return same_affine(&m->at, at);
+  const lo_made *twin = find_twin(c, m, at);
+  if (twin) {
+    m->found = true, m->at = *at, m->inner = twin->inner, m->t = twin->t;
+    return true;
+  }
   open_translation(&m->t, c, m->k);
   for (int i = 0; i < m->n; i++)
     if (!cover(c, at, m->store->address.coef[i], m->axis[i].extent, &m->t.axis[i])) return false;
@@ -296,7 +312,7 @@ tc_val lo_translate(lo_translation *t, tc_val v) {
   const tc_expr *e = &t->k->expr[v.id];
   lo_chain *c = t->c;
   if (!v.id || t->to[v.id].id) return t->to[v.id];
-  if (c->softmax && t->k == c->softmax->k && !c->reduces && c->softmax->of_row[v.id])
+  if (t->k == c->softmax->k && c->softmax->of_row && !c->reduces && c->softmax->of_row[v.id])
     return t->to[v.id] = translate_kept(t, v, e);
   if (e->kind == TC_EX_LOAD) return t->to[v.id] = translate_load(t, e);
   if (e->kind == TC_EX_RESULT) return t->to[v.id] = translate_result(t, e);
