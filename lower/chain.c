@@ -76,11 +76,22 @@ static void take_kept(lo_chain *c, lo_translation *rows) {
   c->mm.inner.finish = (tc_stage){.naction = s->nkept + s->nrow, .action = a};
 }
 
+/* Is the stored value made of a result? */
+static bool knows_results(lo_chain *c, const tc_kernel *k, const tc_action *store) {
+  uint8_t *used = lo_alloc(c->L, c->L->scratch, k->nexpr + 1u);
+  bool any = false;
+  tc_mark_action(store, used);
+  tc_mark_operands(k, used);
+  for (uint32_t i = 1; i < k->nexpr; i++) any |= used[i] && k->expr[i].kind == TC_EX_RESULT;
+  return any;
+}
+
 static void add_made(lo_chain *c, uint32_t buffer, const tc_kernel *k, const tc_action *store) {
   const bool product = k->kind == TC_KERNEL_MATMUL;
   c->made[c->nmade++] = (lo_made){.buffer = buffer, .k = k, .store = store,
                                   .axis = product ? k->mm.axis : k->nest->axis,
-                                  .n = product ? k->mm.nbatch + 2 : k->nest->naxis};
+                                  .n = product ? k->mm.nbatch + 2 : k->nest->naxis,
+                                  .bare = product && !knows_results(c, k, store)};
 }
 
 static lo_chain open_chain(lo_attention *x, const tc_kernel *outer, uint32_t operand, tc_kernel *k) {
@@ -92,10 +103,10 @@ static lo_chain open_chain(lo_attention *x, const tc_kernel *outer, uint32_t ope
   lo_begin_pool(&c.b);
   for (int i = 0; i < TC_MM_RESULTS; i++) lo_new_result(&c.b, outer->mm.acc, 0);
   if (x->cotangents && operand == x->derivatives)
-    add_made(&c, operand, x->cotangents, x->cotangents->mm.epilogue.action);
-  add_made(&c, x->weights, x->softmax.k, x->softmax.store);
+    add_made(&c, operand, x->cotangents, x->derivative);
+  if (x->softmax.store) add_made(&c, x->weights, x->softmax.k, x->softmax.store);
   if (x->softmax.wide) add_made(&c, x->wide, x->softmax.k, x->softmax.wide);
-  if (x->outer) add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
+  if (x->softmax.k != x->inner) add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
   return c;
 }
 
@@ -230,7 +241,8 @@ static void join_all_fused(const lo_attention *x, tc_kernel *first, tc_kernel *a
     int n = 0;
     for (int p = 0; p < LO_PRODUCTS; p++)
       if (each[p]) from[n++] = each[p];
-    if (n && lo_takes_derivatives(x, from[0])) from[n++] = x->cotangents;
+    if (n && (lo_takes_derivatives(x, from[0]) || x->softmax.k == x->cotangents))
+      from[n++] = x->cotangents;
     if (n && !x->outer) from[n++] = x->inner;
     join_fused(x->L, &again[i], from, n);
   }

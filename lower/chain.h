@@ -26,6 +26,7 @@ typedef struct lo_made {
   bool found;    /* its axes are known, */
   tc_address at; /* as the chain reads it there */
   int inner;     /* of a product: which inner product it is */
+  bool bare;     /* of a product: it is not made of that, but of other arrays in its epilogue */
   lo_translation t;
 } lo_made;
 
@@ -35,13 +36,13 @@ typedef struct lo_row_value {
   uint32_t buffer;
 } lo_row_value;
 
-enum { LO_MADE = 4, LO_ROW_VALUES = 4, LO_CHAINS = 8 };
+enum { LO_MADE = 5, LO_ROW_VALUES = 4, LO_CHAINS = 8 };
 
 /* The softmax of some rows: maximum, sum, weights.  Or, in a backward part that is called for itself, weights alone, which a
  * product makes of its elements and of what the forward part left. */
 typedef struct lo_softmax {
-  const tc_kernel *k; /* that product, then */
-  const tc_action *max, *sum, *store;
+  const tc_kernel *k; /* that product, then, or the one that makes derivatives, too */
+  const tc_action *max, *sum, *store; /* store: NULL where weights are read there alone */
   const tc_action *wide; /* stores what `store` rounds, for mixed precision; or NULL */
   uint32_t nrow;
   const tc_action *row[LO_ROW_VALUES]; /* stores of a row, that others read */
@@ -85,6 +86,7 @@ typedef struct lo_attention {
   uint32_t wide;               /* weights that are not rounded; UINT32_MAX: nobody reads them */
   const tc_kernel *cotangents; /* a product whose epilogue reads weights; or NULL */
   uint32_t derivatives;        /* what it makes of them */
+  const tc_action *derivative; /* by this action */
   uint32_t nagain;
   const tc_kernel *again[LO_CHAINS];
   lo_products of[LO_CHAINS]; /* what becomes of each */

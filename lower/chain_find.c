@@ -196,7 +196,8 @@ static bool take_cotangents(lo_attention *x, const tc_kernel *k) {
       loads_of(k, x->weights, &e) + (x->wide == UINT32_MAX ? 0 : loads_of(k, x->wide, &e));
   if (x->cotangents || !is_simple_product(k) || loads != 1 || !is_affine_load(e)) return false;
   x->cotangents = k;
-  x->derivatives = k->buffer[k->mm.epilogue.action->buffer];
+  x->derivative = k->mm.epilogue.action;
+  x->derivatives = k->buffer[x->derivative->buffer];
   return is_array(x->L, x->derivatives) && is_made_by(x->L, x->derivatives, k);
 }
 
@@ -220,11 +221,12 @@ static bool find_again(lo_attention *x) {
 }
 /* ---- weights that a product makes ------------------------------------------------------------- */
 
-/* Is it an exponential, or a multiple of one? */
+/* Is it an exponential, or a multiple of one, where it is not hidden? */
 static bool is_exponential(const tc_kernel *k, tc_val v) {
   const tc_expr *e = &k->expr[v.id];
   if (e->kind == TC_EX_ROUND) return is_exponential(k, e->in[0]);
   if (e->kind != TC_EX_OP) return false;
+  if (e->op == OP_WHERE) return is_exponential(k, e->in[1]) || is_exponential(k, e->in[2]);
   return e->op == OP_EXP ||
          (e->op == OP_MUL && (is_exponential(k, e->in[0]) || is_exponential(k, e->in[1])));
 }
@@ -248,8 +250,73 @@ static bool find_weights(lo_attention *x) {
          is_made_by(x->L, x->weights, s->k) && find_wide(x);
 }
 
+/* The one kernel that reads the array; NULL: there is none, or there are several. */
+static const tc_kernel *reader_of(const lo *L, uint32_t buffer) {
+  const tc_kernel *reader = NULL;
+  for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    if (!reads(&L->p->kernel[i], buffer)) continue;
+    if (reader) return NULL;
+    reader = &L->p->kernel[i];
+  }
+  return reader;
+}
+
+/* The product x->cotangents stores derivatives, which are made of it, and may store weights, which are not. */
+static bool take_epilogue(lo_attention *x) {
+  const tc_kernel *k = x->cotangents;
+  const tc_stage *st = &k->mm.epilogue;
+  const uint8_t *of = lo_find_dependent(x->L, k, k->mm.nbatch, 0);
+  lo_softmax *s = &x->softmax;
+  s->k = k;
+  for (uint32_t i = 0; i < st->naction; i++) {
+    const tc_action *a = &st->action[i];
+    const tc_action **to = of[a->value.id] & LO_OF_ROWS ? &x->derivative : &s->store;
+    if (*to || !is_plain_store(a)) return false;
+    *to = a;
+  }
+  return x->derivative != NULL;
+}
+
+static bool made_here(const lo_attention *x, const tc_action *a, uint32_t *buffer) {
+  *buffer = a ? x->cotangents->buffer[a->buffer] : UINT32_MAX;
+  return !a || (is_array(x->L, *buffer) && is_made_by(x->L, *buffer, x->cotangents));
+}
+
+/* x->inner makes scores, of which the epilogue of the product of cotangents makes weights. */
+static bool find_scores(lo_attention *x) {
+  const tc_expr *e = NULL;
+  *x = (lo_attention){.L = x->L, .inner = x->inner, .wide = UINT32_MAX};
+  if (!is_simple_product(x->inner)) return false;
+  x->scores = x->inner->buffer[x->inner->mm.epilogue.action->buffer];
+  if (!is_array(x->L, x->scores) || !is_made_by(x->L, x->scores, x->inner)) return false;
+  x->cotangents = reader_of(x->L, x->scores);
+  if (!x->cotangents || x->cotangents < x->inner || !is_plain_product(x->cotangents) ||
+      is_operand(x->cotangents, x->scores) || loads_of(x->cotangents, x->scores, &e) != 1 ||
+      !is_affine_load(e) || !take_epilogue(x))
+    return false;
+  const tc_action *weights = x->softmax.store ? x->softmax.store : x->derivative;
+  return is_exponential(x->cotangents, weights->value) &&
+         made_here(x, x->derivative, &x->derivatives) &&
+         made_here(x, x->softmax.store, &x->weights);
+}
+
+/* Products that read weights or derivatives, as nothing else may. */
+static bool find_products(lo_attention *x) {
+  const tc_program *p = x->L->p;
+  for (uint32_t i = 0; i < p->nkernel; i++) {
+    const tc_kernel *k = &p->kernel[i];
+    const bool weights = x->softmax.store && reads(k, x->weights), again = reads(k, x->derivatives);
+    if (weights && again) return false;
+    if ((weights && !is_operand(k, x->weights)) || (again && !lo_takes_derivatives(x, k)))
+      return false;
+    if ((weights || again) && !add_again(x, k)) return false;
+  }
+  return x->nagain > 0;
+}
+
 bool lo_find_backward(lo_attention *x) {
-  return find_weights(x) && find_again(x) && x->nagain;
+  if (find_weights(x) && find_again(x) && x->nagain) return true;
+  return find_scores(x) && find_products(x);
 }
 
 bool lo_find_attention(lo_attention *x) {

@@ -190,7 +190,7 @@ static bool take_inner(lo_chain *c, lo_made *made) {
 static const lo_made *find_twin(const lo_chain *c, const lo_made *m, const tc_address *at) {
   for (uint32_t i = 0; i < c->nmade; i++) {
     const lo_made *o = &c->made[i];
-    if (o->found && o->k == m->k && m->k->kind == TC_KERNEL_MATMUL && same_affine(&o->at, at) &&
+    if (o->found && !o->bare && o->k == m->k && m->k->kind == TC_KERNEL_MATMUL && same_affine(&o->at, at) &&
         lo_same_place(&o->store->address, &m->store->address))
       return o;
   }
@@ -210,7 +210,7 @@ bool lo_find_made(lo_chain *c, lo_made *m, const tc_address *at) {
   const tc_address there = lo_translate_affine(&m->t, &m->store->address);
   m->found = true;
   m->at = *at;
-  return same_affine(&there, at) && (m->k->kind != TC_KERNEL_MATMUL || take_inner(c, m));
+  return same_affine(&there, at) && (m->k->kind != TC_KERNEL_MATMUL || m->bare || take_inner(c, m));
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */

@@ -143,6 +143,25 @@ Test(partition, a_product_is_repeated_if_asked) {
   expect_report(layer, &o, "saved 0 tensors, 0 bytes; 5 values computed again\n");
 }
 
+/* Scores are made again, of attention alone: what is saved is one value a row, twice. */
+#define SCORES                                                                                                         \
+  "%1 = param f32[2,64,16] \"x\"\n%2 = param f32[2,96,16] \"w\"\n%3 = param f32[2,96,8] \"w\"\n"                       \
+  "%4 = param f32[2,64,8] \"dy\"\n%5 = permute %2 axes=[0,2,1]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=2\n"
+
+Test(partition, scores_of_attention_are_not_saved) {
+  joint j = joint_of(SCORES "%8 = matmul %7 %3\n", NULL);
+  cr_expect_eq(j.p.bytes, 2 * 2 * 64 * 4, "%lld bytes", (long long)j.p.bytes);
+  joint_free(&j);
+}
+
+Test(partition, logits_are_saved) {
+  joint j = joint_of("%1 = param f32[64,16] \"x\"\n%2 = param f32[16,96] \"w\"\n%3 = param f32[64,96] \"dy\"\n"
+                     "%4 = matmul %1 %2\n%5 = softmax %4 axis=1\n%6 = square %5\n",
+                     NULL);
+  cr_expect_geq(j.p.bytes, 64 * 96 * 4, "%lld bytes", (long long)j.p.bytes);
+  joint_free(&j);
+}
+
 /* Statistics of rows are saved, not the rows; under a limit not even those. */
 static const char norm[] =
     "%1 = param f32[64,1024] \"w\"\n%2 = param f32[1024] \"w\"\n%3 = param f32[64,1024] \"dy\"\n"

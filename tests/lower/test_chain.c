@@ -39,6 +39,14 @@
   "%19 = mul %13 %16\n%20 = sum %19 axes=[3] keep=1\n%21 = sub %16 %20\n%22 = mul %13 %21\n%23 = matmul %22 %7\n"   \
   "%24 = permute %22 axes=[0,1,3,2]\n%25 = matmul %24 %1\n%26 = reshape %18 dims=[B,2,3,S,8]\n"                      \
   "%27 = sum %26 axes=[2] keep=0\n%28 = reshape %25 dims=[B,2,3,S,16]\n%29 = sum %28 axes=[2] keep=0\n"
+/* a backward part that is called for itself: weights, of what the forward part left of each row */
+#define CALLED                                                                                                         \
+  HEADS_OF("16")                                                                                                       \
+  "%4 = param @[B,H,T,16] \"g\"\n%5 = param @[B,H,T,1] \"max\"\n%6 = param @[B,H,T,1] \"r\"\n%7 = param @[B,H,T,1] \"d\"\n" \
+  "%8 = permute %2 axes=[0,1,3,2]\n%9 = matmul %1 %8\n%10 = sub %9 %5\n%11 = exp %10\n%12 = mul %11 %6\n"              \
+  "%13 = permute %3 axes=[0,1,3,2]\n%14 = matmul %4 %13\n%15 = sub %14 %7\n%16 = mul %12 %15\n"                        \
+  "%17 = permute %12 axes=[0,1,3,2]\n%18 = matmul %17 %4\n%19 = matmul %16 %2\n%20 = permute %16 axes=[0,1,3,2]\n"      \
+  "%21 = matmul %20 %1\n"
 #define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
 
 typedef struct form {
@@ -84,6 +92,14 @@ static const form forms[] = {
     {"in training, of queries alone", TRAINED "ret %8 %17\n", 3, 3, 0},
     {"in training, weights are a result", TRAINED "ret %8 %12 %17 %19 %7\n", 8, 8, 0},
     {"in training, the derivatives of scores are a result", TRAINED "ret %8 %12 %17 %19 %16\n", 8, 8, 0},
+    {"rows leave their maximum and what their weights are multiplied with",
+     SCORES "%6 = max %5 axes=[3] keep=1\n%7 = sub %5 %6\n%8 = exp %7\n%9 = sum %8 axes=[3] keep=1\n%10 = reciprocal %9\n"
+            "%11 = mul %8 %10\n%12 = matmul %11 %3\nret %12 %6 %10\n",
+     1, 0, 0},
+    {"a backward part that is called for itself", CALLED "ret %18 %19 %21\n", 1, 0, 2},
+    {"the same, of queries alone: nothing stores weights", CALLED "ret %19\n", 1, 0, 0},
+    {"the same, of values alone", CALLED "ret %18\n", 1, 0, 0},
+    {"the same, of weights that are a result", CALLED "ret %18 %19 %21 %12\n", 5, 0, 0},
     {"weights plus something", SCORES "%6 = softmax %5 axis=3\n%7 = const weak f64 0.5\n%8 = add %6 %7\n%9 = matmul %8 %3\nret %9\n", 3, 3, 0},
 };
 
