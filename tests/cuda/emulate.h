@@ -53,7 +53,7 @@ struct tc_fiber {
   std::vector<char> stack;
   bool live = false;
   int meeting = 0;  // 0: none, 1: barrier, 2: shuffle, 3: an mbarrier
-  uint64_t slot[2]; // what it offers to a shuffle; two, for the next must not overwrite the last
+  uint64_t slot[2][3]; // what it offers to a shuffle; two, for the next must not overwrite the last
   unsigned turn = 0;
   std::vector<tc_pending> copies; // under way, in the order of their groups
   int group = 0;                  // of the next copy
@@ -111,14 +111,21 @@ template <int THREADS> static inline void tc_meet_consumers() {
   mine = !mine;
 }
 
-template <class T, class F> static T tc_exchange(T v, F from) {
+// Shuffles: behind tc_offer, each thread of the warp sees what the others have offered.
+template <class T> static inline void tc_offer(T v) {
   tc_fiber &me = tc_fibers[tc_current];
-  const unsigned turn = me.turn++ & 1;
-  memcpy(&me.slot[turn], &v, sizeof v);
+  static_assert(sizeof v <= sizeof me.slot[0], "room");
+  memcpy(me.slot[++me.turn & 1], &v, sizeof v);
   tc_meet(2);
+}
+template <class T> static inline T tc_offered(int by) {
   T r;
-  memcpy(&r, &tc_fibers[from].slot[turn], sizeof r);
+  memcpy(&r, tc_fibers[by].slot[tc_fibers[tc_current].turn & 1], sizeof r);
   return r;
+}
+template <class T> static T tc_exchange(T v, int from) {
+  tc_offer(v);
+  return tc_offered<T>(from);
 }
 static inline int __shfl_xor_sync(unsigned mask, int v, int with) {
   const int to = tc_current ^ with;
@@ -140,12 +147,9 @@ static inline int atomicAdd(int *at, int v) { return (*at += v) - v; }
 static inline unsigned __ballot_sync(unsigned mask, int v) {
   const int first = tc_current / 32 * 32;
   if (mask != 0xffffffffu) abort();
-  tc_fiber &me = tc_fibers[tc_current];
-  const unsigned turn = me.turn++ & 1;
-  me.slot[turn] = v != 0;
-  tc_meet(2);
+  tc_offer(v != 0);
   unsigned all = 0;
-  for (int i = 0; i < 32; ++i) all |= (unsigned)tc_fibers[first + i].slot[turn] << i;
+  for (int i = 0; i < 32; ++i) all |= (unsigned)tc_offered<bool>(first + i) << i;
   return all;
 }
 
@@ -348,9 +352,11 @@ template <int LEFT> static inline void tc_copies_wait() {
 }
 template <bool transposed> static inline void tc_matrices(unsigned *r, const unsigned short *row) {
   const int warp = tc_current / 32 * 32, lane = tc_current % 32;
+  tc_offer(row);
   for (int j = 0; j < 4; ++j) {
-    const unsigned short *one = tc_exchange(row, warp + j * 8 + (transposed ? lane % 4 * 2 : lane / 4));
-    const unsigned short *two = transposed ? tc_exchange(row, warp + j * 8 + lane % 4 * 2 + 1) : one;
+    const int from = warp + j * 8 + (transposed ? lane % 4 * 2 : lane / 4);
+    const unsigned short *one = tc_offered<const unsigned short *>(from);
+    const unsigned short *two = transposed ? tc_offered<const unsigned short *>(from + 1) : one;
     const int at = transposed ? lane / 4 : lane % 4 * 2;
     r[j] = one[at] | (unsigned)two[transposed ? at : at + 1] << 16;
   }
@@ -359,21 +365,20 @@ static inline float tc_half(unsigned pair, int high, bool bf16) {
   const unsigned short bits = (unsigned short)(high ? pair >> 16 : pair);
   return bf16 ? __uint_as_float((unsigned)bits << 16) : tc_of_f16(bits);
 }
+struct tc_fragments {
+  unsigned a[4], b[2];
+};
 static inline void tc_multiply_any(float *d, const unsigned *a, const unsigned *b, bool bf16) {
   const int warp = tc_current / 32 * 32, lane = tc_current % 32;
-  const uint64_t mine[2] = {a[0] | (uint64_t)a[1] << 32, a[2] | (uint64_t)a[3] << 32};
-  const uint64_t column = b[0] | (uint64_t)b[1] << 32;
+  tc_offer(tc_fragments{{a[0], a[1], a[2], a[3]}, {b[0], b[1]}});
   for (int q = 0; q < 4; ++q) { // elements 2 q, 2 q + 1 of both halves of k
-    const uint64_t low = tc_exchange(mine[0], warp + lane / 4 * 4 + q);
-    const uint64_t high = tc_exchange(mine[1], warp + lane / 4 * 4 + q);
+    const tc_fragments left = tc_offered<tc_fragments>(warp + lane / 4 * 4 + q);
     for (int c = 0; c < 2; ++c) {
-      const uint64_t other = tc_exchange(column, warp + (lane % 4 * 2 + c) * 4 + q);
+      const tc_fragments right = tc_offered<tc_fragments>(warp + (lane % 4 * 2 + c) * 4 + q);
       for (int r = 0; r < 2; ++r)
         for (int e = 0; e < 2; ++e)
-          d[r * 2 + c] +=
-              tc_half((unsigned)(low >> 32 * r), e, bf16) * tc_half((unsigned)other, e, bf16) +
-              tc_half((unsigned)(high >> 32 * r), e, bf16) *
-                  tc_half((unsigned)(other >> 32), e, bf16);
+          d[r * 2 + c] += tc_half(left.a[r], e, bf16) * tc_half(right.b[0], e, bf16) +
+                          tc_half(left.a[2 + r], e, bf16) * tc_half(right.b[1], e, bf16);
     }
   }
 }

@@ -623,20 +623,17 @@ static int differs(int i, cuda_layout layout, const char *what, uint32_t number,
 }
 
 /* Graph `at` of the unit, of shape i. */
-static int check(const cuda_unit *u, int at, int i, tc_graph *g, interp_array **input, cuda_layout layout, bool alone) {
-  interp_run want = {.g = g, .input = (const interp_array *const *)input};
-  cuda_run got = {.input = (const interp_array *const *)input, .layout = layout, .alone = alone};
-  const bool meant = interp_graph(&want), ran = cuda_program(u, at, &got);
-  cr_assert(meant, "%s", want.message);
+static int check(const cuda_unit *u, int at, int i, const interp_run *want, cuda_layout layout, bool alone) {
+  cuda_run got = {.input = want->input, .layout = layout, .alone = alone};
+  const bool ran = cuda_program(u, at, &got);
   int bad = !ran;
-  for (uint32_t o = 0; ran && o < want.noutput; o++)
-    bad += differs(i, layout, "result", o, got.output[o], want.output[o]);
-  for (uint32_t w = 0; ran && w < want.nwrite; w++) {
+  for (uint32_t o = 0; ran && o < want->noutput; o++)
+    bad += differs(i, layout, "result", o, got.output[o], want->output[o]);
+  for (uint32_t w = 0; ran && w < want->nwrite; w++) {
     uint32_t written;
-    tc_graph_write_at(g, w, &written);
-    bad += differs(i, layout, "write", w, got.after[written], want.write[w]);
+    tc_graph_write_at(want->g, w, &written);
+    bad += differs(i, layout, "write", w, got.after[written], want->write[w]);
   }
-  interp_run_free(&want);
   cuda_run_free(&got);
   return bad;
 }
@@ -665,8 +662,11 @@ static void check_all(const char *word) {
   for (int k = 0; k < n; k += EVERY) {
     const int i = number[k];
     interp_array **input = arguments(g[k], &shapes[i]);
-    for (cuda_layout layout = 0; layout < CUDA_LAYOUTS; layout++) bad += check(&u, k, i, g[k], input, layout, false);
-    if (strstr(shapes[i].text, "matmul")) bad += check(&u, k, i, g[k], input, CUDA_ALIGNED, true);
+    interp_run want = {.g = g[k], .input = (const interp_array *const *)input};
+    cr_assert(interp_graph(&want), "%s", want.message);
+    for (cuda_layout layout = 0; layout < CUDA_LAYOUTS; layout++) bad += check(&u, k, i, &want, layout, false);
+    if (strstr(shapes[i].text, "matmul")) bad += check(&u, k, i, &want, CUDA_ALIGNED, true);
+    interp_run_free(&want);
     for (uint32_t j = 0; j < tc_graph_input_count(g[k]); j++) interp_free(input[j]);
     free(input);
   }
@@ -692,14 +692,6 @@ Test(shapes, parts, .timeout = 3000) {
   target.product_parts = TC_PARTS_ALL;
   cuda_unit_target = &target;
   check_all("unfold");
-}
-
-/* Chains by every thread's own sums. */
-Test(shapes, chains, .timeout = 3000) {
-  tc_target target = tc_cuda_target;
-  target.chain = tc_cuda_may_chain;
-  cuda_unit_target = &target;
-  check_all("query");
 }
 
 /* Tiles that warps of their own bring to others, for which any number of rows is enough. */

@@ -1,7 +1,7 @@
 // Products of halves on GPUs: what many blocks would compute is an array first; f32 results, and updates of f32 weights,
 // are left to the library in f32.
-// REQUIRES: nvrtc
-// RUN: env TC_DUMP=loops,schedule %tc_cuda -c %s -o %t.o -fplugin-arg-tc-cuda-arch=90 -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-isa=v2 > %t.txt 2>&1
+// RUN: env TC_DUMP=loops,schedule %cuda_texts -c %s -o %t.o > %t.txt 2>&1
+// RUN: %if nvrtc %{ %machine_code -c %s -o %t.o %}
 // RUN: sed -n '/^; loops of .* for cuda/,/^; schedule/p' %t.txt | %check %s
 // RUN: sed -n '/^; schedule of .* for cuda/,/^; loops/p' %t.txt | %check --check-prefix=SCHEDULE %s
 #include <tcompile.h>
@@ -47,7 +47,7 @@ TC_COMPILE tc_tensor *wide(const tc_tensor *x TC_SHAPE("bf16[B,512]"), const tc_
   return tc_exp(tc_cast(tc_matmul(x, w), TC_F32));
 }
 
-// RUN: %not %tc_cuda -c %s -o %t.o -fplugin-arg-tc-matmul_precision=low 2>&1 | %check --check-prefix=WRONG %s
+// RUN: %not %cuda_texts -c %s -o %t.o -fplugin-arg-tc-matmul_precision=low 2>&1 | %check --check-prefix=WRONG %s
 // WRONG: matmul_precision{{.*}}highest or high
 // SCHEDULE-LABEL: schedule of rounded
 // SCHEDULE: library

@@ -1,9 +1,13 @@
 // Random numbers in kernels for CUDA.
-// REQUIRES: nvrtc
-// RUN: %tc_cuda -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-cuda-arch=90 -fplugin-arg-tc-isa=v2 -fplugin-arg-tc-fullgraph -c %s -o %t.o -Rpass=tc 2>&1 | %check %s
+// RUN: %cuda_texts -fplugin-arg-tc-fullgraph -c %s -o %t.o -Rpass=tc 2>&1 | %check %s
+// RUN: %if nvrtc %{ %machine_code -fplugin-arg-tc-fullgraph -c %s -o %t.o -Rpass=tc 2>&1 | %check %s %}
 #include <tcompile/init.h>
 
+#ifdef MACHINE_CODE
+#define X const tc_tensor *x TC_SHAPE("bf16[N,M]")
+#else
 #define X const tc_tensor *x TC_SHAPE("f32|f64|f16|bf16[N,M]")
+#endif
 TC_COMPILE tc_tensor *dropped(X, double p, tc_generator *g) { return tc_dropout(tc_exp(x), p, true, g); }
 // CHECK-DAG: remark: 'dropped' compiled{{.*}}, for CPU and CUDA
 TC_COMPILE tc_tensor *uniform(X, tc_generator *g) { return tc_add(x, tc_uniform(tc_shape(x), -1, 2, TC_F32, g)); }

@@ -1,6 +1,6 @@
 // Operands whose rows lie apart are read as they are on GPUs, too; loads of halves begin anywhere where stores are aligned.
-// REQUIRES: nvrtc
-// RUN: env TC_DUMP=loops,schedule %tc_cuda -c %s -o %t.o -fplugin-arg-tc-cuda-arch=90 -fplugin-arg-tc-backend=cuda -fplugin-arg-tc-isa=v2 > %t.txt 2>&1
+// RUN: env TC_DUMP=loops,schedule %cuda_texts -c %s -o %t.o > %t.txt 2>&1
+// RUN: %if nvrtc %{ %machine_code -c %s -o %t.o %}
 // RUN: sed -n '/^; loops of .* for cuda/,/^; schedule/p' %t.txt | %check %s
 // RUN: sed -n '/^; schedule of .* for cuda/,/^; loops/p' %t.txt | %check --check-prefix=SCHEDULE %s
 #include <tcompile.h>
@@ -42,6 +42,7 @@ TC_COMPILE tc_tensor *odd(const tc_tensor *x TC_SHAPE("bf16[R,3531]")) { return 
 // CHECK: load x[(pitch0)*m + k]
 TC_COMPILE tc_tensor *product(const tc_tensor *x TC_SHAPE("f32[M,K]"), const tc_tensor *w TC_SHAPE("f32[K,N]")) { return tc_matmul(x, w); }
 
+#ifndef MACHINE_CODE // functions of products of several kinds
 // Channels of a number that is not known: those of zeros come with the copy that puts them last.
 // CHECK-LABEL: program channels
 // CHECK: arena pad bf16[N,H+2,W+2,8*((C+7)/8)]
@@ -49,3 +50,4 @@ TC_COMPILE tc_tensor *product(const tc_tensor *x TC_SHAPE("f32[M,K]"), const tc_
 TC_COMPILE tc_tensor *channels(const tc_tensor *x TC_SHAPE("bf16[N,C,H,W]"), const tc_tensor *w TC_SHAPE("bf16[O,C,3,3]")) {
   return tc_conv(x, w, NULL, TC_INTS(1), TC_INTS(1), TC_INTS(1), 1);
 }
+#endif

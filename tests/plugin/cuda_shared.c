@@ -1,8 +1,8 @@
 // Kernels of different functions that are equal but for the names of sizes and scalars are one: the
 // images of one.
 // REQUIRES: nvrtc
-// RUN: %tc_cuda -c %s -o %t.o -fplugin-arg-tc-cuda-arch=90 && %nm %t.o | grep -c "_cuda_image" | %check --check-prefix=ONE %s
-// RUN: %tc_cuda -DMORE -c %s -o %t.more.o -fplugin-arg-tc-cuda-arch=90 && %nm %t.more.o | grep -c "_cuda_image" | %check --check-prefix=TWO %s
+// RUN: %machine_code -c %s -o %t.o && %nm %t.o | grep -c "_cuda_image" | %check --check-prefix=ONE %s
+// RUN: %machine_code -DMORE -c %s -o %t.more.o && %nm %t.more.o | grep -c "_cuda_image" | %check --check-prefix=TWO %s
 #include <tcompile.h>
 
 // ONE: {{^}}1{{$}}

@@ -2,6 +2,8 @@
 #
 #   %clang    clang of the plugin's version       %tc       the same with the plugin and the headers
 #   %run      what programs link with             %check    FileCheck --match-full-lines is not set
+#   %cuda_texts  %tc for CUDA, for what is said and dumped of kernels: a stub in place of NVRTC, the others are not optimised
+#   %machine_code   the same with NVRTC, and MACHINE_CODE defined, which leaves out what others stand for
 import os
 import shutil
 import sys
@@ -16,7 +18,11 @@ with_plugin = "%s -fplugin=%s" % (config.tc_clang, config.tc_plugin)
 if "gcc" in os.path.basename(config.tc_clang):
     with_plugin = "%s %s %s %s" % (sys.executable, os.path.join(config.test_source_root, "Inputs", "by_gcc"),
                                    config.tc_clang, config.tc_plugin)
+nvrtc_stub = os.path.join(config.tc_binary, "tests", "cuda_stub", "libnvrtc_stub.so")
+plain_kernels = " ".join("-fplugin-arg-tc-" + o for o in ("backend=cuda", "cuda-arch=90", "isa=v2", "opt=0"))
 config.substitutions += [
+    ("%cuda_texts", "%s %s -fplugin-arg-tc-nvrtc=%s %s" % (with_plugin, headers, nvrtc_stub, plain_kernels + " -fplugin-arg-tc-cache=off")),
+    ("%machine_code", "%s %s -fplugin-arg-tc-nvrtc=%s %s -DMACHINE_CODE" % (with_plugin, headers, config.tc_nvrtc, plain_kernels)),
     ("%tc_cuda", "%s -fplugin-arg-tc-nvrtc=%s %s" % (with_plugin, config.tc_nvrtc, headers)),
     ("%tcxx", "%s -x c++ %s" % (with_plugin, headers)),
     ("%tc", "%s %s" % (with_plugin, headers)),
@@ -28,7 +34,7 @@ config.substitutions += [
     ("%graph_tool", os.path.join(config.tc_binary, "tools", "opt", "tc-opt")),
     ("%backends", os.path.join(config.tc_binary, "tools", "backends", "tc-backends")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
-    ("%nvrtc_stub", os.path.join(config.tc_binary, "tests", "cuda_stub", "libnvrtc_stub.so")),
+    ("%nvrtc_stub", nvrtc_stub),
     ("%nm", config.tc_nm),
     ("%objdump", config.tc_nm.replace("nm", "objdump")),
     ("%dwarfdump", config.tc_nm.replace("llvm-nm", "llvm-dwarfdump")),

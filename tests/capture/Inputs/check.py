@@ -11,7 +11,7 @@ flags = [f for f in sys.argv[8:] if f != "--unguarded"]
 here = os.path.dirname(os.path.abspath(__file__))
 common = [source, "-O1", "-I", include, "-I", here, "-L", library, "-ltcrt", "-lm", "-Wl,-rpath," + library] + flags
 warnings = ["-Wall", "-Wextra", "-Werror"]
-options = ["backend=openmp", "isa=v2", "opt=1"]
+options = ["backend=openmp", "isa=v2", "opt=0"]
 of_gcc = "gcc" in os.path.basename(compiler)
 if of_gcc:
     options = ["-fplugin-arg-libtcgcc-" + option for option in options + ["remarks"]]
