@@ -250,7 +250,8 @@ TC_LONG tc_vf32 tc_erf_f32(tc_vf32 x) {
   p = TC_FMA(p, u, (tc_vf32)3.6073682021e-1f);
   const tc_vf32 y = p * c;
 #endif
-  return y > 1.0f ? (tc_vf32)1.0f : y < -1.0f ? (tc_vf32)-1.0f : y;
+  const tc_vf32 z = y > 1.0f ? (tc_vf32)1.0f : y;
+  return z < -1.0f ? (tc_vf32)-1.0f : z;
 }
 /* @ tc_sincos_f32 tc_reduce_f32 */
 /* Payne and Hanek: x * 2/pi modulo 4 from the 96 bits of 2/pi that matter, in integers. */
