@@ -2,6 +2,7 @@
  * along n, so that whole lines of C are written; or, where nothing is known of a row before its vectors, some rows of one
  * vector after the other. */
 #include "backends/openmp/gemm/matmul.h"
+#include "backends/openmp/schedule/plan.h"
 
 #include <stdlib.h>
 
@@ -187,6 +188,13 @@ static void put_columns_outside(tc_omp_matmul *x, uint32_t depends, uint32_t col
   tc_print_line(&x->s, "}");
 }
 
+/* What is stored in 16 bits alone needs no more; a chain's epilogue may have totals of its rows. */
+static uint8_t *find_reduced(const tc_omp_matmul *x) {
+  uint8_t *reduced = tc_mm_is_chain(x->mm) ? NULL : calloc(x->k->nexpr + 1, 1);
+  if (reduced) tc_omp_find_reduced_precision(x->k, x->p, reduced);
+  return reduced;
+}
+
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x), *rounded = tc_omp_mm_rounded(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1;
@@ -207,13 +215,16 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
          "m0, int64_t rows,\n"
          "                                    int64_t n0, int64_t cols, const char "
          "*tile, int64_t stride)");
-  uint8_t *outer = tc_print_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s), *reduced = find_reduced(x);
   const tc_mm_loop joined = with_joined_parts(x), *const parts = x->mm;
+  x->s.reduced_precision = reduced;
   x->mm = &joined;
   tc_print_hoist_stage(&x->s, &x->mm->epilogue, batch);
   if (has_columns_outside(x, depends)) put_columns_outside(x, depends, batch | 1u << x->an, whole);
   else put_rows_outside(x, depends, row, whole);
   x->mm = parts;
+  x->s.reduced_precision = NULL;
+  free(reduced);
   tc_print_leave(&x->s, outer);
   tc_omp_mm_close(x);
 }
