@@ -126,6 +126,7 @@ typedef struct tc_op_info {
   uint8_t optional;    /* operands that may be missing */
   uint8_t mask;        /* operands that are bool, whatever the others are */
   uint8_t keeps_error; /* operands whose relative error is that of the result, and no more */
+  uint8_t selects;     /* operands of which the result is one, or its negative: to round them is to round it, to the bit */
   uint8_t flops;       /* elementwise: operations an element takes; nothing said: 1 */
   bool transcendental; /* as much arithmetic as exp: not lightly repeated */
   bool moves;          /* elementwise: picks, places or converts elements without arithmetic */

@@ -75,9 +75,8 @@ static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
 static void put_op(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   const char *spelling = tc_op_get(e->op)->expr;
   if (s->words->op && s->words->op(s, e, out)) return;
-  if (e->op == OP_EXP && !e->reproducible && e->dtype == TC_F32 && s->reduced_precision &&
-      s->reduced_precision[e - s->k->expr])
-    spelling = "tc_expapprox_f32(%0)";
+  if (s->reduced_precision && s->reduced_precision[e - s->k->expr] && tc_print_approximation(e))
+    spelling = tc_print_approximation(e);
   tc_dtype t = e->dtype;
   for (int i = 0; i < 3; ++i)
     if (e->in[i].id) t = s->k->expr[e->in[i].id].dtype;

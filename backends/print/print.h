@@ -143,6 +143,8 @@ void tc_print_line(tc_print_scope *s, const char *format, ...)
 
 const char *
 tc_print_compute(tc_dtype d); /* suffix of the compute type: f32 for f16 and bf16, b8 for bool */
+/* The spelling of the op to 17 bits; NULL: there is none. */
+const char *tc_print_approximation(const tc_expr *e);
 const char *tc_print_storage(tc_dtype d); /* suffix of the storage type */
 /* A C expression of a size over s_<name>. */
 void tc_print_dim(const tc_program *p, tc_dim d, tc_buf *out);

@@ -16,6 +16,11 @@ const char *tc_print_compute(tc_dtype d) {
   return tc_dtype_is_half(d) ? "f32" : tc_print_storage(d);
 }
 
+const char *tc_print_approximation(const tc_expr *e) {
+  if (e->kind != TC_EX_OP || e->dtype != TC_F32 || e->reproducible) return NULL;
+  return e->op == OP_EXP ? "tc_expapprox_f32(%0)" : e->op == OP_SIGMOID ? "tc_sigmoidapprox_f32(%0)" : NULL;
+}
+
 void tc_print_line(tc_print_scope *s, const char *format, ...) {
   tc_putf(s->out, "%*s", s->indent, "");
   va_list ap;

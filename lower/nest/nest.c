@@ -13,11 +13,24 @@ static uint32_t address_axes(const lo_kb *b, const tc_address *a) {
   return m;
 }
 
+static tc_val behind_rounding(const lo_kb *b, tc_val v, tc_dtype storage) {
+  const tc_expr *x = &b->k->expr[v.id];
+  return x->kind == TC_EX_ROUND && x->storage == storage ? x->in[0] : v;
+}
+
+/* What a store that rounds needs of v: not its rounding, nor that of an operand that v is, if it is selected. */
+static tc_val unrounded(lo_kb *b, tc_val v, tc_dtype storage) {
+  v = behind_rounding(b, v, storage);
+  tc_expr e = b->k->expr[v.id];
+  if (e.kind != TC_EX_OP) return v;
+  for (int i = 0; i < 3; i++)
+    if (e.in[i].id && tc_op_get(e.op)->selects >> i & 1) e.in[i] = behind_rounding(b, e.in[i], storage);
+  return lo_expr(b, &e);
+}
+
 void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer, tc_address to) {
   tc_dtype d = b->L->p->buffer[program_buffer].dtype;
-  v = lo_cast(b, v, d);
-  const tc_expr *x = &b->k->expr[v.id];
-  if (x->kind == TC_EX_ROUND && x->storage == d) v = x->in[0]; /* the store rounds */
+  v = unrounded(b, lo_cast(b, v, d), d);
   lo_act a = {.a = {.kind = kind, .value = v, .address = to, .dtype = lo_compute_type(d)},
               .interval = b->interval};
   a.a.buffer = lo_kernel_buffer(b, program_buffer);

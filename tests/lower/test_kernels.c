@@ -1,5 +1,6 @@
 /* How many kernels a graph becomes: what fuses with what. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tests/lower/check.h"
 
@@ -97,6 +98,40 @@ Test(cuts, readers_of_a_number_that_long_sums_are_made_of) {
   cr_expect_eq(parallel_axes(p), 1);
   tc_program_free(p);
   tc_graph_free(g);
+}
+
+/* Values that its nests round, but where they are stored. */
+static int roundings(const tc_kernel *k) {
+  uint8_t *needed = calloc(k->nexpr + 1, 1);
+  int n = 0;
+  for (uint32_t i = 0; i < k->nnest; i++)
+    for (uint32_t s = 0; s < k->nest[i].nstage; s++) tc_mark_stage(&k->nest[i].stage[s], needed);
+  tc_mark_operands(k, needed);
+  for (uint32_t i = 1; i < k->nexpr; i++) n += needed[i] && k->expr[i].kind == TC_EX_ROUND;
+  free(needed);
+  return n;
+}
+
+/* A store rounds what it selects: one of rounded operands is not rounded twice; a sum of them is another number. */
+Test(rounding, of_what_is_selected) {
+  static const struct {
+    const char *op;
+    int roundings;
+  } cases[] = {{"relu %4", 0}, {"neg %4", 0}, {"abs %4", 0}, {"minimum %4 %5", 0}, {"maximum %4 %5", 0}, {"where %3 %5 %4", 0}, {"add %4 %5", 2}, {"sigmoid %4", 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[400];
+    snprintf(text, sizeof text, "graph g\n%%1 = param f32[R,C] \"x\"\n%%2 = param f32[R,C] \"y\"\n%%3 = param bool[R,C] \"c\"\n"
+             "%%4 = cast %%1 dtype=bf16\n%%5 = cast %%2 dtype=bf16\n%%6 = %s\nret %%6\n", cases[i].op);
+    tc_graph *g = graph_of(text);
+    interp_array **input = arguments_of(g, 5);
+    cr_expect_eq(check_lowering(g, input, NULL, NULL), 1);
+    free_arguments(g, input);
+    tc_program *p = tc_lower(g, &tc_target_cores);
+    cr_assert_not_null(p);
+    cr_expect_eq(roundings(&p->kernel[0]), cases[i].roundings, "%s: %d", cases[i].op, roundings(&p->kernel[0]));
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -306,3 +306,32 @@ Test(product_axes, few_terms_of_wide_rows_are_a_nest) {
     omp_unit_free(&u);
   }
 }
+
+/* A bias is read once for some rows of a tile; where rows have a value of their own, that is. */
+static const char biased[] = "graph g\n%1 = param @T[@1,@2] \"x\"\n%2 = param @T[@2,@3] \"w\"\n%3 = param @T[@3] \"b\"\n"
+                             "%4 = matmul %1 %2\n%5 = add %4 %3\n%6 = relu %5\nret %6\n";
+static const char scaled_rows[] = "graph g\n%1 = param @T[@1,@2] \"x\"\n%2 = param @T[@2,@3] \"w\"\n%3 = param @T[@3] \"b\"\n"
+                                  "%4 = param @T[@1,1] \"s\"\n%5 = matmul %1 %2\n%6 = mul %5 %4\n%7 = add %6 %3\nret %7\n";
+
+Test(product_axes, values_of_columns, .timeout = 600) {
+  static const char *const names[] = {"M", "K", "N"};
+  ADD_ALL(biased, names, "a bias", {"37", "20", "83"}, {"70", "9", "64"}, {"9", "33", "17"});
+  ADD_ALL(scaled_rows, names, "scaled rows", {"37", "20", "83"}, {"70", "9", "64"}, {"9", "33", "17"});
+  check_cases();
+}
+
+Test(product_axes, values_of_columns_are_outside_of_rows) {
+  static const char *const size[] = {"M", "K", "N"};
+  tc_graph *g[] = {graph_of(biased, "bf16", size), graph_of(scaled_rows, "bf16", size)};
+  for (int i = 0; i < 2; i++) {
+    omp_unit u;
+    cr_assert(omp_unit_build(&u, &g[i], 1, ~0u, &diag));
+    const char *const epilogue = strstr(u.texts.kernels->text.text, "_epilogue(const tc_mm *g");
+    cr_assert(epilogue);
+    const char *const columns = strstr(epilogue, "n += TC_L"), *const rows = strstr(epilogue, "++m"), *const bias = strstr(epilogue, "tc_loadn_bf16");
+    cr_assert(columns && rows && bias);
+    cr_expect_eq(columns < rows, i == 0);
+    if (i == 0) cr_expect(columns < bias && bias < rows);
+    omp_unit_free(&u);
+  }
+}

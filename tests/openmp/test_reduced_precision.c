@@ -1,4 +1,4 @@
-/* Which exponentials are computed to the digits of 16-bit results. */
+/* Which exponentials and sigmoids are computed to the digits of 16-bit results. */
 #include <criterion/criterion.h>
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool is_coarse(const char *text) {
   for (uint32_t k = 0; k < p->nkernel; k++) {
     tc_kernel_text t = {0};
     cr_assert(tc_backend_openmp.emit_kernel(&p->kernel[k], p, &t));
-    coarse |= strstr(t.text.text, "tc_expapprox_f32(") != NULL;
+    coarse |= strstr(t.text.text, "tc_expapprox_f32(") || strstr(t.text.text, "tc_sigmoidapprox_f32(");
     tc_kernel_text_free(&t);
   }
   tc_program_free(p);
@@ -54,3 +54,10 @@ COARSE(compared, false, "%1 = param bf16[N] \"x\"\n%2 = exp %1\n%3 = gt %2 %1\nr
 COARSE(kept_as_f32_too, false,
        "%1 = param bf16[N] \"x\"\n%2 = cast %1 dtype=f32\n%3 = exp %2\n%4 = cast %3 dtype=bf16\n"
        "ret %3 %4\n")
+COARSE(gated, true, "%1 = param bf16[R,C] \"x\"\n%2 = param bf16[R,C] \"y\"\n%3 = silu %1\n%4 = mul %3 %2\nret %4\n")
+COARSE(gate_of_f32, false, "%1 = param f32[N] \"x\"\n%2 = silu %1\nret %2\n")
+COARSE(complement, false, "%1 = param bf16[N] \"x\"\n%2 = sigmoid %1\n%3 = const weak f64 1\n%4 = sub %3 %2\nret %4\n")
+COARSE(gate_behind_a_product, true,
+       "%1 = param bf16[M,K] \"x\"\n%2 = param bf16[K,N] \"w\"\n%3 = matmul %1 %2\n%4 = silu %3\nret %4\n")
+COARSE(gate_behind_a_product_of_f32, false,
+       "%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = matmul %1 %2\n%4 = silu %3\nret %4\n")

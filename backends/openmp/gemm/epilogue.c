@@ -1,6 +1,8 @@
 /* epilogue.c - what becomes of a finished tile: the epilogue's actions, row by row, vectors
- * along n, so that whole lines of C are written. */
+ * along n, so that whole lines of C are written; or, where nothing is known of a row before its vectors, some rows of one
+ * vector after the other. */
 #include "backends/openmp/gemm/matmul.h"
+#include "backends/openmp/schedule/plan.h"
 
 #include <stdlib.h>
 
@@ -132,6 +134,67 @@ static tc_mm_loop with_joined_parts(const tc_omp_matmul *x) {
   return mm;
 }
 
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* Rows whose vectors are finished side by side: lines of C that are far apart share a set of a first-level cache of 8 ways
+ * at worst, and are whole before others take their places. */
+enum { SIDE_BY_SIDE = 8 };
+
+/* Does a value of the epilogue change along one of the axes, or a part of it, but not along the other? */
+static bool has_values_of(const tc_omp_matmul *x, int axis, int other) {
+  const uint32_t with = 1u << axis | tc_mm_parts(x->mm, axis), without = 1u << other | tc_mm_parts(x->mm, other);
+  uint8_t *needed = find_needed(x);
+  bool any = false;
+  for (uint32_t i = 1; needed && i < x->k->nexpr; ++i)
+    any |= needed[i] && (x->s.depends[i] & with) && !(x->s.depends[i] & without);
+  free(needed);
+  return any;
+}
+
+/* Are there values of columns, such as a bias, and none of rows?  With rows inside of columns they, and how many lanes a
+ * vector has, are there once for all rows. */
+static bool has_columns_outside(const tc_omp_matmul *x, uint32_t depends) {
+  return !tc_mm_is_chain(x->mm) && !(depends & (tc_mm_parts(x->mm, x->am) | tc_mm_parts(x->mm, x->an))) &&
+         has_values_of(x, x->an, x->am) && !has_values_of(x, x->am, x->an);
+}
+
+static void put_rows_outside(tc_omp_matmul *x, uint32_t depends, uint32_t row, bool whole) {
+  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
+  x->s.indent += 2;
+  tc_omp_mm_put_row_results(x);
+  tc_print_hoist_stage(&x->s, &x->mm->epilogue, row);
+  tc_omp_mm_open_lanes(x, x->an, depends, "n0", "n0 + cols", whole);
+  put_point(x);
+  tc_omp_mm_close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+static void put_columns_outside(tc_omp_matmul *x, uint32_t depends, uint32_t column, bool whole) {
+  tc_print_line(&x->s, "for (int64_t mb = m0, end; mb < m0 + rows; mb = end) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "end = TC_MIN(mb + %d, m0 + rows);", SIDE_BY_SIDE);
+  tc_omp_mm_open_lanes(x, x->an, depends, "n0", "n0 + cols", whole);
+  uint8_t *outer = tc_print_enter(&x->s);
+  tc_print_hoist_stage(&x->s, &x->mm->epilogue, column);
+  tc_print_line(&x->s, "for (int64_t m = mb; m < end; ++m) {");
+  x->s.indent += 2;
+  put_point(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_print_leave(&x->s, outer);
+  tc_omp_mm_close_lanes(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* What is stored in 16 bits alone needs no more; a chain's epilogue may have totals of its rows. */
+static uint8_t *find_reduced(const tc_omp_matmul *x) {
+  uint8_t *reduced = tc_mm_is_chain(x->mm) ? NULL : calloc(x->k->nexpr + 1, 1);
+  if (reduced) tc_omp_find_reduced_precision(x->k, x->p, reduced);
+  return reduced;
+}
+
 void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
   const tc_action *direct = tc_omp_mm_direct(x), *rounded = tc_omp_mm_rounded(x);
   const uint32_t batch = (1u << x->mm->nbatch) - 1;
@@ -152,20 +215,16 @@ void tc_omp_mm_put_epilogue(tc_omp_matmul *x) {
          "m0, int64_t rows,\n"
          "                                    int64_t n0, int64_t cols, const char "
          "*tile, int64_t stride)");
-  uint8_t *outer = tc_print_enter(&x->s);
+  uint8_t *outer = tc_print_enter(&x->s), *reduced = find_reduced(x);
   const tc_mm_loop joined = with_joined_parts(x), *const parts = x->mm;
+  x->s.reduced_precision = reduced;
   x->mm = &joined;
   tc_print_hoist_stage(&x->s, &x->mm->epilogue, batch);
-  tc_print_line(&x->s, "for (int64_t m = m0; m < m0 + rows; ++m) {");
-  x->s.indent += 2;
-  tc_omp_mm_put_row_results(x);
-  tc_print_hoist_stage(&x->s, &x->mm->epilogue, row);
-  tc_omp_mm_open_lanes(x, x->an, depends, "n0", "n0 + cols", whole);
-  put_point(x);
-  tc_omp_mm_close_lanes(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
+  if (has_columns_outside(x, depends)) put_columns_outside(x, depends, batch | 1u << x->an, whole);
+  else put_rows_outside(x, depends, row, whole);
   x->mm = parts;
+  x->s.reduced_precision = NULL;
+  free(reduced);
   tc_print_leave(&x->s, outer);
   tc_omp_mm_close(x);
 }

@@ -194,6 +194,19 @@ TC_LONG tc_vf32 tc_sigmoid_f32(tc_vf32 x) {
   const tc_vf32 e = tc_expsmall_f32(-__builtin_elementwise_abs(x));
   return (x < 0 ? e : (tc_vf32)1.0f) / (1.0f + e);
 }
+/* @ tc_sigmoidapprox_f32 */
+/* The same to 17 bits; the quotient by a reciprocal of 14 bits and a step of Newton's method. */
+TC_FN tc_vf32 tc_sigmoidapprox_f32(tc_vf32 x) {
+#if TC_AVX512
+  typedef float tc_w __attribute__((vector_size(64)));
+  const tc_vf32 e = tc_expapprox_f32(-__builtin_elementwise_abs(x)), d = 1.0f + e;
+  const tc_w none = {0};
+  const tc_vf32 r = (tc_vf32)__builtin_ia32_rcp14ps512_mask((tc_w)d, none, (tc_u16)-1);
+  return (x < 0 ? e : (tc_vf32)1.0f) * (r * TC_FMA(-d, r, (tc_vf32)2.0f));
+#else
+  return tc_sigmoid_f32(x);
+#endif
+}
 /* @ tc_tanh_f32 */
 /* t / (t + 2), t = e^2|x| - 1.  One division.  3 ulp. */
 TC_LONG tc_vf32 tc_tanh_f32(tc_vf32 x) {
@@ -250,7 +263,8 @@ TC_LONG tc_vf32 tc_erf_f32(tc_vf32 x) {
   p = TC_FMA(p, u, (tc_vf32)3.6073682021e-1f);
   const tc_vf32 y = p * c;
 #endif
-  return y > 1.0f ? (tc_vf32)1.0f : y < -1.0f ? (tc_vf32)-1.0f : y;
+  const tc_vf32 z = y > 1.0f ? (tc_vf32)1.0f : y;
+  return z < -1.0f ? (tc_vf32)-1.0f : z;
 }
 /* @ tc_sincos_f32 tc_reduce_f32 */
 /* Payne and Hanek: x * 2/pi modulo 4 from the 96 bits of 2/pi that matter, in integers. */

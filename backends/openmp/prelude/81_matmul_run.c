@@ -31,7 +31,7 @@
 __attribute__((visibility("hidden"))) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
-#define TC_MM_SHORT 8    /* steps of a micro-kernel that take no longer than asking for what the epilogue touches */
+#define TC_MM_SHORT 8    /* lines that a micro-kernel asks for in no more time than asking for what the epilogue touches takes */
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
 #define TC_MM_FEW_IN_PLACE 8 /* panels of rows, for which a B in a second-level cache is not packed */
 #define TC_MM_FEW 4      /* panels of rows that make a block of packed B worth fetching */
@@ -316,7 +316,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
     const int v = tc_mm_fit(g->rows, rows),
               direct = c->c_direct && rows == g->rows[v] && n.cols == n.width;
     /* Micro-kernels ask for C themselves, but for those with `begin`.  While few steps are made nothing arrives. */
-    if (steps >= TC_MM_SHORT && (direct ? g->begin && (last || kb > 0) : last)) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
+    if (most >= TC_MM_SHORT && (direct ? g->begin && (last || kb > 0) : last)) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
     tc_mm_micro *micro = g->micro[v][n.v];
     const char *line = tc_mm_line_to_prefetch(&next, i, lines, b);
     int64_t pitch = line == b ? 0 : step;

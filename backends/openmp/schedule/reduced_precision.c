@@ -1,7 +1,7 @@
-/* reduced_precision.c - exponentials that are only ever stored in 16 bits.
+/* reduced_precision.c - exponentials and sigmoids that are only ever stored in 16 bits.
  *
- * Where e^x is a probability that is stored as bf16 or f16, an approximation of 17 bits loses
- * nothing and takes half the operations.  That holds where the value reaches nothing but such
+ * Where e^x is a probability that is stored as bf16 or f16, or 1 / (1 + e^-x) a gate of what is, an approximation of 17 bits
+ * loses nothing and takes half the operations.  That holds where the value reaches nothing but such
  * stores, through operations that keep relative errors small: products, and quotients by a sum of
  * such values.  Differences and logarithms do not keep them. */
 #include "backends/openmp/schedule/plan.h"
@@ -15,9 +15,7 @@ typedef struct search {
   bool changed;
 } search;
 
-bool tc_omp_is_approximated(const tc_expr *e) {
-  return e->kind == TC_EX_OP && e->op == OP_EXP && e->dtype == TC_F32 && !e->reproducible;
-}
+bool tc_omp_is_approximated(const tc_expr *e) { return tc_print_approximation(e); }
 
 /* Does operand i of the op pass its relative error on, and no more? */
 static bool keeps_error(const tc_expr *e, int i) {
@@ -71,6 +69,13 @@ static void refuse_action(search *x, const tc_action *a) {
   for (int t = 0; t < a->address.nterm; ++t) refuse(x, a->address.term[t].value);
 }
 
+/* Of a product without chains. */
+static void refuse_product(search *x, const tc_mm_loop *mm) {
+  refuse(x, mm->a);
+  refuse(x, mm->b);
+  for (uint32_t i = 0; i < mm->epilogue.naction; ++i) refuse_action(x, &mm->epilogue.action[i]);
+}
+
 /* The largest set: all, less what some reader refuses, until nothing changes. */
 void tc_omp_find_reduced_precision(const tc_kernel *k, const tc_program *p, uint8_t *marked) {
   search x = {.k = k, .p = p, .marked = marked, .changed = true};
@@ -79,6 +84,7 @@ void tc_omp_find_reduced_precision(const tc_kernel *k, const tc_program *p, uint
   while (x.changed) {
     x.changed = false;
     for (uint32_t id = k->nexpr; id-- > 1;) refuse_operands(&x, id);
+    if (k->kind == TC_KERNEL_MATMUL) refuse_product(&x, &k->mm);
     for (uint32_t n = 0; n < k->nnest; ++n)
       for (uint32_t i = 0; i < k->nest[n].nstage; ++i)
         for (uint32_t j = 0; j < k->nest[n].stage[i].naction; ++j)

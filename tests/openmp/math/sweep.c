@@ -70,6 +70,7 @@ static long double remainder_l(long double a, long double b) {
 UNARY(WRAP1)
 BINARY(WRAP2)
 static TC_VECTOR_WIDTH tc_vf32 expapprox_32(tc_vf32 x) { return tc_expapprox_f32(x); }
+static TC_VECTOR_WIDTH tc_vf32 sigmoidapprox_32(tc_vf32 x) { return tc_sigmoidapprox_f32(x); }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -265,6 +266,7 @@ int main(int argc, char **argv) {
   }
   UNARY(RUN1)
   if (WANTED(expapprox)) failed += sweep32("expapprox", expapprox_32, exp, step, first, 128);
+  if (WANTED(sigmoidapprox)) failed += sweep32("sigmoidapprox", sigmoidapprox_32, sigmoid, step, first, 128);
 #define RUN2(name, ref, refl, b32, b64)                                                            \
   if (WANTED(name)) {                                                                              \
     failed += pairs32(#name, name##_32, ref, count, b32);                                          \
