@@ -70,9 +70,18 @@ static int64_t operations(const work *w, double n) {
   return bytes < (double)huge ? (int64_t)bytes : huge;
 }
 
+/* Scores of attention that are many beside what makes them, as those of a few experts are not. */
+static bool are_made_again(const work *w, tc_ref r) {
+  enum { FEW = 4 };
+  const tc_node *n = tc_graph_node(w->g, r);
+  int64_t operands = 0;
+  for (int i = 0; i < n->nin; i++) operands += elements(w, tc_graph_type(w->g, n->in[i]));
+  return w->mark[r.id] & SCORES && elements(w, &n->type) >= operands / FEW;
+}
+
 static int64_t contraction(const work *w, tc_ref r) {
   int64_t flops = huge;
-  if (w->mark[r.id] & SCORES) return 0; /* by the kernel that reads weights */
+  if (are_made_again(w, r)) return 0; /* by the kernel that reads weights */
   if (!w->o->repeat_contractions) return TC_FLOW_INFINITE;
   if (!tc_dim_eval(tc_graph_dims(w->g), tc_node_flops(w->g, r), w->sizes, &flops)) flops = huge;
   return operations(w, (double)flops) + bytes_of(w, r);

@@ -94,7 +94,7 @@ typedef struct lo_attention {
 
 /* chain_find.c.  Those that make operand A of x->outer and read it again; false: there are none, or others read it. */
 bool lo_find_attention(lo_attention *x);
-/* Those that read what x->inner makes, where these are weights of a softmax; likewise. */
+/* Those that read what x->inner makes, where these are weights of a softmax, and derivatives of them; likewise. */
 bool lo_find_backward(lo_attention *x);
 /* The array that is the product's operand a or b as it is; UINT32_MAX: it is none. */
 uint32_t lo_operand_of(const tc_kernel *k, tc_val v);

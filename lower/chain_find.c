@@ -219,6 +219,7 @@ static bool find_again(lo_attention *x) {
   }
   return true;
 }
+
 /* ---- weights that a product makes ------------------------------------------------------------- */
 
 /* Is it an exponential, or a multiple of one, where it is not hidden? */
@@ -314,9 +315,21 @@ static bool find_products(lo_attention *x) {
   return x->nagain > 0;
 }
 
+/* Is what the product reads multiplied with so many columns that making it again is little beside that? */
+static bool has_columns(const lo_attention *x, const tc_kernel *k) {
+  enum { FEW = 16 };
+  const uint32_t a = lo_operand_of(k, k->mm.a);
+  const bool left = a != UINT32_MAX && (a == x->weights || a == x->derivatives);
+  int64_t least, most;
+  tc_dim_range(x->L->dims, k->mm.axis[k->mm.nbatch + left].extent, &least, &most);
+  return most >= FEW;
+}
+
 bool lo_find_backward(lo_attention *x) {
-  if (find_weights(x) && find_again(x) && x->nagain) return true;
-  return find_scores(x) && find_products(x);
+  bool found = find_weights(x) && find_again(x) && x->cotangents && x->nagain;
+  if (!found) found = find_scores(x) && find_products(x);
+  for (uint32_t i = 0; found && i < x->nagain; i++) found = has_columns(x, x->again[i]);
+  return found;
 }
 
 bool lo_find_attention(lo_attention *x) {

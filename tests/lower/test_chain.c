@@ -47,6 +47,11 @@
   "%13 = permute %3 axes=[0,1,3,2]\n%14 = matmul %4 %13\n%15 = sub %14 %7\n%16 = mul %12 %15\n"                        \
   "%17 = permute %12 axes=[0,1,3,2]\n%18 = matmul %17 %4\n%19 = matmul %16 %2\n%20 = permute %16 axes=[0,1,3,2]\n"      \
   "%21 = matmul %20 %1\n"
+/* gradients of a sum over keys, weighted by a function of their distance */
+#define COLUMN                                                                                                         \
+  "%1 = param @[T,16] \"q\"\n%2 = param @[S,16] \"k\"\n%3 = param @[S,1] \"v\"\n%4 = param @[T,1] \"g\"\n"             \
+  "%5 = permute %2 axes=[1,0]\n%6 = matmul %1 %5\n%7 = exp %6\n%8 = permute %3 axes=[1,0]\n%9 = matmul %4 %8\n"        \
+  "%10 = permute %7 axes=[1,0]\n%11 = matmul %10 %4\n%12 = mul %7 %9\n%13 = matmul %12 %2\n"
 #define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
 
 typedef struct form {
@@ -98,7 +103,8 @@ static const form forms[] = {
      1, 0, 0},
     {"a backward part that is called for itself", CALLED "ret %18 %19 %21\n", 1, 0, 2},
     {"the same, of queries alone: nothing stores weights", CALLED "ret %19\n", 1, 0, 0},
-    {"the same, of values alone", CALLED "ret %18\n", 1, 0, 0},
+    {"the same, of values alone", CALLED "ret %18\n", 2, 0, 0},
+    {"the same, of one column: weights are read sooner than made", COLUMN "ret %11 %13\n", 4, 0, 0},
     {"the same, of weights that are a result", CALLED "ret %18 %19 %21 %12\n", 5, 0, 0},
     {"weights plus something", SCORES "%6 = softmax %5 axis=3\n%7 = const weak f64 0.5\n%8 = add %6 %7\n%9 = matmul %8 %3\nret %9\n", 3, 3, 0},
 };
