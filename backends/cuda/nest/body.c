@@ -79,7 +79,8 @@ void tc_cuda_put_flat(tc_cuda_nest *x) {
       .axes = (1u << x->nest->naxis) - 1,
       .first = "(tc_int)blockIdx.x * ((tc_int)blockDim.x * TC_U) + (tc_int)threadIdx.x",
       .step = "(tc_int)blockDim.x",
-      .hop = "(tc_int)gridDim.x * ((tc_int)blockDim.x * TC_U)"};
+      .hop = "(tc_int)gridDim.x * ((tc_int)blockDim.x * TC_U)",
+      .clamped = true};
   if (x->nest->nstage) tc_cuda_put_loop(x, &w);
 }
 

@@ -105,12 +105,15 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base)
     const uint32_t keep = x->divisors ? w->axes : 0; /* indices that take a while to find */
     for (int i = 0; i < x->nest->naxis; ++i)
       if (keep >> i & 1) tc_print_line(&x->s, "tc_int k%d[%s];", i, x->unroll);
-    tc_cuda_open_items(x, w, base);
+    const bool whole = x->whole;
+    if (w->clamped) tc_cuda_open_clamped(x, w, base);
+    else tc_cuda_open_items(x, w, base);
     for (int i = 0; i < x->nest->naxis; ++i)
       if (keep >> i & 1) tc_print_line(&x->s, "k%d[u] = %s;", i, x->axis_text[i]);
     for (uint32_t i = 1; i < k->nexpr; ++i)
       if (need[i]) put_early(x, i);
     tc_cuda_close_items(x);
+    x->whole = whole;
     x->decoded = keep != 0;
   }
   memcpy(x->early, need, k->nexpr);

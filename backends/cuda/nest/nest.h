@@ -94,6 +94,9 @@ typedef struct tc_cuda_loop {
   const char *first, *step; /* first item of the thread; from one of its items to the next */
   const char *hop;          /* from TC_U items to the next TC_U */
   bool once;                /* TC_U items are all */
+  /* there is one at least, and early loads beyond the last are of that: in conditions of their own they would hardly
+   * overlap (H100: 2.5 TB/s for 1.2 of single bf16 elements) */
+  bool clamped;
 } tc_cuda_loop;
 void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w); /* strided_loop.c */
 
@@ -108,6 +111,8 @@ void tc_cuda_put_decode_by(tc_cuda_nest *x, uint32_t axes, const char *item, con
 /* The items at hand from `base` on: a loop that decodes each.  Are all of them there, none is asked
  * for. */
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
+/* Of a clamped loop, for loads: all of them, of which those beyond the last are the last one; x->whole is set. */
+void tc_cuda_open_clamped(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_close_items(tc_cuda_nest *x);
 
 /* early_loads.c: those of the stage, in front of the loop over the items at hand; they hold until
