@@ -226,8 +226,9 @@ static bool has_same_b(const tc_program *p, const tc_kernel *k) {
          (tc_cuda_same_b(k, p, k->mm.b) >= 0 && tc_cuda_same_b(k, p, k->mm.beside.b) >= 0);
 }
 
+/* Of sums along rows, blocks of rows would add to the same ones. */
 bool tc_cuda_may_chain(const tc_program *p, const tc_kernel *k) {
-  return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k);
+  return tc_dtype_is_float(k->mm.operand) && has_same_b(p, k) && !tc_mm_has_across(&k->mm);
 }
 
 /* May rows be few beside what they are multiplied with, as in decoding?  A block has all of that,
@@ -238,7 +239,6 @@ static bool may_decode(const tc_mm_loop *mm) {
 }
 
 bool tc_cuda_takes_chain(const tc_program *p, const tc_kernel *k) {
-  if (tc_mm_has_across(&k->mm)) return false; /* blocks of rows would add to the same sums */
   const bool halves = tc_cuda_may_mma(&k->mm);
   const int64_t most = halves ? MOST_WIDTH : MOST_SINGLE_WIDTH;
   for (int i = 0; i < count_widths(&k->mm); ++i) {
