@@ -162,8 +162,8 @@ static bool take_further(lo_attention *x, lo_chain *c, const tc_kernel *product,
 }
 
 /* Sums along rows, of what the chain's first product is made of. */
-static void take_sums(lo_chain *c, bool swapped) {
-  const tc_mm_factors of = factors_of(c, &c->across, swapped);
+static void take_sums(lo_chain *c) {
+  const tc_mm_factors of = factors_of(c, &c->across, c->across_swapped);
   if (of.a.id != c->mm.a.id) c->failed = true;
   c->mm.across.b = of.b;
   take_stores(c, &c->across, &c->mm.across.epilogue);
@@ -185,7 +185,7 @@ static bool make_again(lo_attention *x, const lo_products *of, tc_kernel *k) {
     c.mm.beside = factors_of(&c, &c.beside, c.beside_swapped);
     take_stores(&c, &c.beside, &c.mm.epilogue);
   }
-  if (of->across) take_sums(&c, lo_operand_of(of->across, of->across->mm.a) != x->derivatives);
+  if (of->across) take_sums(&c);
   return c.mm.inner.n > 0 && close_chain(&c, k);
 }
 

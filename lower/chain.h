@@ -63,7 +63,8 @@ typedef struct lo_chain {
   lo_translation t;      /* of the outer product */
   lo_translation beside; /* of a second one, or of none, */
   bool beside_swapped;   /* of which B is what the chain makes */
-  lo_translation across; /* of a product that sums what the chain makes along its rows, or of none */
+  lo_translation across; /* of a product that sums what the chain makes along its rows, or of none, */
+  bool across_swapped;   /* likewise */
   uint32_t nmade;
   lo_made made[LO_MADE];
   tc_val total; /* the sum of exponentials */

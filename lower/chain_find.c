@@ -44,7 +44,12 @@ static bool is_made_by(const lo *L, uint32_t buffer, const tc_kernel *writer) {
   return true;
 }
 
-/* And to read it, but for one? */
+/* And does it live in the program alone, row by row? */
+static bool is_own_array(const lo *L, uint32_t buffer, const tc_kernel *writer) {
+  return is_array(L, buffer) && is_made_by(L, buffer, writer);
+}
+
+/* Is nobody else to read the array, but for one? */
 static bool is_between(const lo *L, uint32_t buffer, const tc_kernel *writer,
                        const tc_kernel *reader) {
   for (uint32_t i = 0; i < L->p->nkernel; i++)
@@ -119,8 +124,7 @@ static bool find_wide(lo_attention *x) {
   const uint32_t of = e->kind == TC_EX_ROUND ? e->in[0].id : s->store->value.id;
   x->wide = s->k->buffer[s->wide->buffer];
   return of == s->wide->value.id && is_plain_store(s->wide) &&
-         lo_same_place(&s->wide->address, &s->store->address) && is_array(x->L, x->wide) &&
-         is_made_by(x->L, x->wide, s->k);
+         lo_same_place(&s->wide->address, &s->store->address) && is_own_array(x->L, x->wide, s->k);
 }
 
 /* One nest of rows: maximum, sum, and the weights. */
@@ -198,7 +202,7 @@ static bool take_cotangents(lo_attention *x, const tc_kernel *k) {
   x->cotangents = k;
   x->derivative = k->mm.epilogue.action;
   x->derivatives = k->buffer[x->derivative->buffer];
-  return is_array(x->L, x->derivatives) && is_made_by(x->L, x->derivatives, k);
+  return is_own_array(x->L, x->derivatives, k);
 }
 
 bool lo_takes_derivatives(const lo_attention *x, const tc_kernel *k) {
@@ -247,8 +251,8 @@ static bool find_weights(lo_attention *x) {
   }
   if (!s->store || (st->naction == 2 && !s->wide)) return false;
   x->weights = s->k->buffer[s->store->buffer];
-  return is_exponential(s->k, s->store->value) && is_array(x->L, x->weights) &&
-         is_made_by(x->L, x->weights, s->k) && find_wide(x);
+  return is_exponential(s->k, s->store->value) && is_own_array(x->L, x->weights, s->k) &&
+         find_wide(x);
 }
 
 /* The one kernel that reads the array; NULL: there is none, or there are several. */
@@ -280,7 +284,7 @@ static bool take_epilogue(lo_attention *x) {
 
 static bool made_here(const lo_attention *x, const tc_action *a, uint32_t *buffer) {
   *buffer = a ? x->cotangents->buffer[a->buffer] : UINT32_MAX;
-  return !a || (is_array(x->L, *buffer) && is_made_by(x->L, *buffer, x->cotangents));
+  return !a || is_own_array(x->L, *buffer, x->cotangents);
 }
 
 /* x->inner makes scores, of which the epilogue of the product of cotangents makes weights. */
@@ -289,7 +293,7 @@ static bool find_scores(lo_attention *x) {
   *x = (lo_attention){.L = x->L, .inner = x->inner, .wide = UINT32_MAX};
   if (!is_simple_product(x->inner)) return false;
   x->scores = x->inner->buffer[x->inner->mm.epilogue.action->buffer];
-  if (!is_array(x->L, x->scores) || !is_made_by(x->L, x->scores, x->inner)) return false;
+  if (!is_own_array(x->L, x->scores, x->inner)) return false;
   x->cotangents = reader_of(x->L, x->scores);
   if (!x->cotangents || x->cotangents < x->inner || !is_plain_product(x->cotangents) ||
       is_operand(x->cotangents, x->scores) || loads_of(x->cotangents, x->scores, &e) != 1 ||

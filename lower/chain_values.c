@@ -128,6 +128,7 @@ bool lo_take_across(lo_chain *c, const lo_chain *other) {
   if (other->mm.nbatch != m) return false;
   open_translation(&c->across, c, other->outer);
   memcpy(c->across.axis, other->t.axis, sizeof c->across.axis);
+  c->across_swapped = other->swapped;
   for (int y = 0; y < TC_MAX_AXES; y++) {
     tc_dim *coef = c->across.axis[y].coef, rows = coef[m];
     coef[m] = coef[m + 2], coef[m + 2] = rows;

@@ -179,8 +179,16 @@ static void keep_text(void *self, tc_severity s, tc_loc loc, const char *text) {
   snprintf(self, 300, "%s", text);
 }
 
-static tc_program *chain_of(const char *score, char said[300]) {
+/* The program that the text says, which is freed; NULL, and why not in `said`. */
+static tc_program *read_text(tc_buf *text, char said[300]) {
   tc_diag diag = {keep_text, said};
+  tc_program *p = tc_program_read(text->text, &diag);
+  if (p) tc_graph_diag(p->graph)->self = NULL;
+  tc_buf_free(text);
+  return p;
+}
+
+static tc_program *chain_of(const char *score, char said[300]) {
   tc_buf text = {0};
   tc_putf(&text,
           "program p\nbuffer 0 output 0 y f32[M,8]\nbuffer 1 input 0 q f32[M,16]\nbuffer 2 input 1 k f32[K,16]\n"
@@ -191,10 +199,7 @@ static tc_program *chain_of(const char *score, char said[300]) {
           "%%24 = load v[8*k + n] : f32\nepilogue\n%%25 = #0 : f32\n%%26 = #3 : f32\n%%27 = div %%25 %%26 : f32\n"
           "store y.0[8*m + n] %%27\n",
           score);
-  tc_program *p = tc_program_read(text.text, &diag);
-  if (p) tc_graph_diag(p->graph)->self = NULL;
-  tc_buf_free(&text);
-  return p;
+  return read_text(&text, said);
 }
 
 Test(chain, keys) {
@@ -222,7 +227,6 @@ Test(chain, keys) {
 /* A chain whose rows, operand and what stands in front of them are these. */
 static void expect_refused(const char *rows, const char *a, const char *why) {
   char said[300] = "";
-  tc_diag diag = {keep_text, said};
   tc_buf text = {0};
   tc_putf(&text,
           "program p\nbuffer 0 output 0 y f32[M,8]\nbuffer 1 input 0 q f32[M,16]\nbuffer 2 input 1 v f32[K,8]\n"
@@ -231,11 +235,10 @@ static void expect_refused(const char *rows, const char *a, const char *why) {
           "%%8 = add %%7 %%4 : f32\n%%9 = #3 : f32\n%s\nouter\na %s b %%10\n%%10 = load v[8*k + n] : f32\n"
           "epilogue\n%%11 = #0 : f32\nstore y.0[8*m + n] %%11\n",
           rows, a);
-  tc_program *p = tc_program_read(text.text, &diag);
+  tc_program *p = read_text(&text, said);
   cr_expect_null(p, "%s", why);
   cr_expect(strstr(said, why), "%s: %s", why, said);
   if (p) free_read(p);
-  tc_buf_free(&text);
 }
 
 Test(chain, wrong_ones_are_refused) {
@@ -253,7 +256,6 @@ Test(chain, wrong_ones_are_refused) {
 
 /* Gradients of keys and of queries, of scores %3 and their cotangents %6; what is summed along m is `across`. */
 static tc_program *sums_of(const char *across, char said[300]) {
-  tc_diag diag = {keep_text, said};
   tc_buf text = {0};
   tc_putf(&text,
           "program p\nbuffer 0 output 0 dk f32[M,8]\nbuffer 1 output 1 dq f32[K,8]\nbuffer 2 input 0 q f32[K,8]\n"
@@ -263,10 +265,7 @@ static tc_program *sums_of(const char *across, char said[300]) {
           "outer\na %%8 b %%9\n%%3 = #1 : f32\n%%6 = #4 : f32\n%%7 = exp %%3 : f32\n%%8 = mul %%7 %%6 : f32\n"
           "%%9 = load q[8*k + n] : f32\nepilogue\n%%10 = #0 : f32\nstore dk.0[8*m + n] %%10\n%s",
           across);
-  tc_program *p = tc_program_read(text.text, &diag);
-  if (p) tc_graph_diag(p->graph)->self = NULL;
-  tc_buf_free(&text);
-  return p;
+  return read_text(&text, said);
 }
 
 Test(chain, sums_along_m) {

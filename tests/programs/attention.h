@@ -77,4 +77,8 @@ static tc_tensor *numbers(int a, int b, int c, int d, int seed, tc_dtype t) {
   return tc_cast(tc_randn(TC_DIMS(a, b, c, d), (uint64_t)seed, TC_F64), t);
 }
 
+static inline tc_tensor *leaf(int a, int b, int c, int d, int seed, tc_dtype t) {
+  return tc_requires_grad_(numbers(a, b, c, d, seed, t), true);
+}
+
 #endif

@@ -58,10 +58,6 @@ TC_COMPILE static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]")
 
 /* ---- both ways --------------------------------------------------------------------------------- */
 
-static tc_tensor *leaf(int a, int b, int c, int d, int seed, tc_dtype t) {
-  return tc_requires_grad_(numbers(a, b, c, d, seed, t), true);
-}
-
 #define CHECK_FORMS(T_NAME, DTYPE, tolerance)                                                                          \
   {                                                                                                                    \
     const tc_tensor *q = leaf(B, H, T, D, 1, DTYPE), *k = leaf(B, H, S, D, 2, DTYPE), *v = leaf(B, H, S, E, 3, DTYPE);  \

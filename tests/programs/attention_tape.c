@@ -38,10 +38,6 @@ TC_COMPILE static tc_tensor *classes(const tc_tensor *x TC_SHAPE("f32[N,D]"), co
   return tc_log_softmax(tc_matmul(x, tc_transpose(w, 0, 1)), -1);
 }
 
-static tc_tensor *leaf(int a, int b, int c, int d, int seed, tc_dtype t) {
-  return tc_requires_grad_(numbers(a, b, c, d, seed, t), true);
-}
-
 /* y and the gradients of g where the function is y, one behind the other. */
 typedef tc_tensor *function(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v);
 static tc_tensor *with_gradients(function *f, const tc_tensor *g, const tc_tensor *q, const tc_tensor *k, const tc_tensor *v) {

@@ -106,8 +106,8 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base)
     for (int i = 0; i < x->nest->naxis; ++i)
       if (keep >> i & 1) tc_print_line(&x->s, "tc_int k%d[%s];", i, x->unroll);
     const bool whole = x->whole;
-    if (w->clamped) tc_cuda_open_clamped(x, w, base);
-    else tc_cuda_open_items(x, w, base);
+    x->whole = whole || w->clamped;
+    tc_cuda_open_items(x, w, base);
     for (int i = 0; i < x->nest->naxis; ++i)
       if (keep >> i & 1) tc_print_line(&x->s, "k%d[u] = %s;", i, x->axis_text[i]);
     for (uint32_t i = 1; i < k->nexpr; ++i)

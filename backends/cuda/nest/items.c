@@ -76,30 +76,21 @@ void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item) {
   tc_cuda_put_decode_by(x, axes, item, "rest");
 }
 
-static void put_places(tc_cuda_nest *x, const tc_cuda_loop *w) {
+void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
+  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) {", x->unroll);
+  x->s.indent += 2;
+  tc_print_line(&x->s, w->clamped && x->whole ? "const tc_int item = TC_MIN(%s + u * %s, items - 1);" : "const tc_int item = %s + u * %s;",
+                base, w->step);
+  if (!x->whole) tc_print_line(&x->s, "if (item < items) {");
+  x->s.indent += x->whole ? 0 : 2;
+  if (x->unaligned) {
+    tc_print_line(&x->s, "const tc_int %s = head + item * TC_L;", x->axis_text[x->nest->vector]);
+    return;
+  }
   for (int i = 0; i < x->nest->naxis; ++i)
     if (x->decoded && (w->axes >> i & 1))
       tc_print_line(&x->s, "const tc_int %s = k%d[u];", x->axis_text[i], i);
   if (!x->decoded) tc_cuda_put_decode(x, w->axes, "item");
-}
-
-void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) {", x->unroll);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int item = %s + u * %s;", base, w->step);
-  if (!x->whole) tc_print_line(&x->s, "if (item < items) {");
-  x->s.indent += x->whole ? 0 : 2;
-  if (x->unaligned)
-    tc_print_line(&x->s, "const tc_int %s = head + item * TC_L;", x->axis_text[x->nest->vector]);
-  else put_places(x, w);
-}
-
-void tc_cuda_open_clamped(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
-  tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < %s; ++u) {", x->unroll);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int item = TC_MIN(%s + u * %s, items - 1);", base, w->step);
-  x->whole = true;
-  put_places(x, w);
 }
 
 void tc_cuda_close_items(tc_cuda_nest *x) {

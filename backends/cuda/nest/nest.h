@@ -108,11 +108,9 @@ void tc_cuda_put_divisors(tc_cuda_nest *x, uint32_t axes);
 void tc_cuda_put_decode(tc_cuda_nest *x, uint32_t axes, const char *item);
 /* a variable's name */
 void tc_cuda_put_decode_by(tc_cuda_nest *x, uint32_t axes, const char *item, const char *rest);
-/* The items at hand from `base` on: a loop that decodes each.  Are all of them there, none is asked
- * for. */
+/* The items at hand from `base` on: a loop that decodes each.  Are all of them there (x->whole), none is asked
+ * for; of a clamped loop those beyond the last are the last one then. */
 void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
-/* Of a clamped loop, for loads: all of them, of which those beyond the last are the last one; x->whole is set. */
-void tc_cuda_open_clamped(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 void tc_cuda_close_items(tc_cuda_nest *x);
 
 /* early_loads.c: those of the stage, in front of the loop over the items at hand; they hold until

@@ -253,10 +253,11 @@ void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out) {
   tc_putf(out,
           "  const int64_t block = %d / g.mr > 1 ? %d / g.mr * g.mr : g.mr;\n"
           "  const tc_mm_chain chain = {.inner = &inner, .outer = &g, .kc = %d, .block = block, .most = %d / block * "
-          "block,\n                             .rows = @NAME@_rows%s%s%s%s%s",
+          "block,\n                             .rows = @NAME@_rows%s%s%s%s%s%s",
           BLOCK, BLOCK, KC, MOST, x->mm->inner.n > 1 ? ", .second = &second" : "",
           tc_mm_has_beside(x->mm) ? ", .beside = &beside" : "",
-          tc_mm_has_across(x->mm) ? ", .across = &across" : "", !x->keys ? "" : rows_of(x) ? ", .keys = @NAME@_keys" : ", .keys = @NAME@_keys, .every = 1",
+          tc_mm_has_across(x->mm) ? ", .across = &across" : "", x->keys ? ", .keys = @NAME@_keys" : "",
+          x->keys && !rows_of(x) ? ", .every = 1" : "",
           x->mm->inner.finish.naction ? ", .finish = @NAME@_finish" : "");
   if (tc_mm_has_across(x->mm) && x->vnni)
     tc_put(out, "\n#if TC_ISA >= TC_LEVEL_bf16\n      , .turn = tc_tile_u16\n#endif\n     ");
