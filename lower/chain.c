@@ -105,7 +105,8 @@ static lo_chain open_chain(lo_attention *x, const tc_kernel *outer, uint32_t ope
   if (x->cotangents && operand == x->derivatives)
     add_made(&c, operand, x->cotangents, x->derivative);
   if (x->softmax.store) add_made(&c, x->weights, x->softmax.k, x->softmax.store);
-  if (x->softmax.wide) add_made(&c, x->wide, x->softmax.k, x->softmax.wide);
+  for (uint32_t i = 0; i < x->softmax.nalso; i++)
+    add_made(&c, lo_also(&x->softmax, i), x->softmax.k, x->softmax.also[i]);
   if (x->softmax.k != x->inner) add_made(&c, x->scores, x->inner, x->inner->mm.epilogue.action);
   return c;
 }

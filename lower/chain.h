@@ -36,14 +36,15 @@ typedef struct lo_row_value {
   uint32_t buffer;
 } lo_row_value;
 
-enum { LO_MADE = 5, LO_ROW_VALUES = 4, LO_CHAINS = 8 };
+enum { LO_ALSO = 4, LO_MADE = 3 + LO_ALSO, LO_ROW_VALUES = 4, LO_CHAINS = 8 };
 
 /* The softmax of some rows: maximum, sum, weights.  Or, in a backward part that is called for itself, weights alone, which a
  * product makes of its elements and of what the forward part left. */
 typedef struct lo_softmax {
   const tc_kernel *k; /* that product, then, or the one that makes derivatives, too */
   const tc_action *max, *sum, *store; /* store: NULL where weights are read there alone */
-  const tc_action *wide; /* stores what `store` rounds, for mixed precision; or NULL */
+  uint32_t nalso; /* arrays beside the weights: those that `store` rounds, or a mask, or what derivatives need */
+  const tc_action *also[LO_ALSO];
   uint32_t nrow;
   const tc_action *row[LO_ROW_VALUES]; /* stores of a row, that others read */
   /* per value: it has to do with the results, and is one for the row; NULL: weights alone */
@@ -84,7 +85,6 @@ typedef struct lo_attention {
   const tc_kernel *inner, *outer; /* without an outer one, `inner` makes weights */
   lo_softmax softmax;
   uint32_t scores, weights;    /* program buffers */
-  uint32_t wide;               /* weights that are not rounded; UINT32_MAX: nobody reads them */
   const tc_kernel *cotangents; /* a product whose epilogue reads weights; or NULL */
   uint32_t derivatives;        /* what it makes of them */
   const tc_action *derivative; /* by this action */
@@ -97,6 +97,8 @@ typedef struct lo_attention {
 bool lo_find_attention(lo_attention *x);
 /* Those that read what x->inner makes, where these are weights of a softmax, and derivatives of them; likewise. */
 bool lo_find_backward(lo_attention *x);
+/* The array that also[i] stores. */
+uint32_t lo_also(const lo_softmax *s, uint32_t i);
 /* The array that is the product's operand a or b as it is; UINT32_MAX: it is none. */
 uint32_t lo_operand_of(const tc_kernel *k, tc_val v);
 /* Is an operand of the product what x->cotangents makes? */
@@ -109,7 +111,7 @@ enum { LO_ALONG = 1, LO_OF_ROWS = 2 };
 /* Per value of k: does it change ALONG the axis, as results do that `along` has a bit for, or has it to do with others,
  * OF_ROWS? */
 uint8_t *lo_find_dependent(lo *L, const tc_kernel *k, int axis, uint32_t along);
-/* v without the rounding that it has as an operand anyway, also in front of a factor. */
+/* v without the rounding that it has as an operand anyway, nor that of its factors. */
 tc_val lo_unrounded(lo_chain *c, tc_val v);
 /* Product of two values, either of which may be none. */
 tc_val lo_times(lo_chain *c, tc_val x, tc_val y, tc_loc loc);

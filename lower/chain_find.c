@@ -89,15 +89,24 @@ static bool is_local(const lo_attention *x, const tc_action *a) {
   return x->L->p->buffer[x->softmax.k->buffer[a->buffer]].kind == TC_BUF_LOCAL;
 }
 
+uint32_t lo_also(const lo_softmax *s, uint32_t i) { return s->k->buffer[s->also[i]->buffer]; }
+
+static bool add_also(lo_softmax *s, const tc_action *a) {
+  if (s->nalso == LO_ALSO) return false;
+  s->also[s->nalso++] = a;
+  return true;
+}
+
 static bool take_action(lo_attention *x, const tc_action *a) {
   lo_softmax *s = &x->softmax;
-  const bool rounded = a->kind == TC_ACT_STORE && s->k->buffer[a->buffer] == x->weights;
-  const tc_action **to = a->kind == TC_ACT_STORE ? (rounded ? &s->store : &s->wide)
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX ? &s->max
-                         : a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && s->max
-                             ? &s->sum
-                             : NULL;
-  if (a->kind == TC_ACT_STORE && is_local(x, a)) return is_plain_store(a);
+  const bool stores = a->kind == TC_ACT_STORE;
+  if (stores && is_local(x, a)) return is_plain_store(a);
+  if (stores && s->k->buffer[a->buffer] != x->weights) return add_also(s, a);
+  const tc_action **to = stores                                                 ? &s->store
+                         : a->kind != TC_ACT_REDUCE                             ? NULL
+                         : a->reducer == TC_REDUCE_MAX                          ? &s->max
+                         : a->reducer == TC_REDUCE_SUM && s->max                ? &s->sum
+                                                                                : NULL;
   if (!to || *to) return false;
   *to = a;
   return true;
@@ -114,17 +123,12 @@ static bool take_row(lo_attention *x, const tc_stage *st) {
   return true;
 }
 
-/* Weights that are read unrounded, too, beside those that are stored: an array of the same
- * places. */
-static bool find_wide(lo_attention *x) {
+/* Arrays that others read beside the weights are the program's own, too. */
+static bool find_also(const lo_attention *x) {
   const lo_softmax *s = &x->softmax;
-  x->wide = UINT32_MAX;
-  if (!s->wide) return true;
-  const tc_expr *e = &s->k->expr[s->store->value.id];
-  const uint32_t of = e->kind == TC_EX_ROUND ? e->in[0].id : s->store->value.id;
-  x->wide = s->k->buffer[s->wide->buffer];
-  return of == s->wide->value.id && is_plain_store(s->wide) &&
-         lo_same_place(&s->wide->address, &s->store->address) && is_own_array(x->L, x->wide, s->k);
+  for (uint32_t i = 0; i < s->nalso; i++)
+    if (!is_plain_store(s->also[i]) || !is_own_array(x->L, lo_also(s, i), s->k)) return false;
+  return true;
 }
 
 /* One nest of rows: maximum, sum, and the weights. */
@@ -144,7 +148,7 @@ static bool find_rows(lo_attention *x) {
     for (uint32_t a = 0; a < st->naction; a++)
       if (!take_action(x, &st->action[a])) return false;
   }
-  return s->max && s->sum && s->store && is_plain_store(s->store) && find_wide(x);
+  return s->max && s->sum && s->store && is_plain_store(s->store) && find_also(x);
 }
 
 /* Which values of the softmax's kernel are one for a row, and have to do with its results? */
@@ -193,12 +197,23 @@ static bool add_again(lo_attention *x, const tc_kernel *k) {
   return true;
 }
 
-/* A product whose epilogue makes one array of its elements and of weights. */
-static bool take_cotangents(lo_attention *x, const tc_kernel *k) {
+/* Does it read weights or what stands beside them?  `affine`: by an address that depends on no value. */
+static bool reads_again(const lo_attention *x, const tc_kernel *k, bool *affine) {
+  const lo_softmax *s = &x->softmax;
   const tc_expr *e = NULL;
-  const int loads =
-      loads_of(k, x->weights, &e) + (x->wide == UINT32_MAX ? 0 : loads_of(k, x->wide, &e));
-  if (x->cotangents || !is_simple_product(k) || loads != 1 || !is_affine_load(e)) return false;
+  bool any = false;
+  for (uint32_t i = 0; i <= s->nalso; i++) {
+    const uint32_t buffer = i < s->nalso ? lo_also(s, i) : x->weights;
+    if (!reads(k, buffer)) continue;
+    any = true;
+    if (loads_of(k, buffer, &e) != 1 || !is_affine_load(e)) *affine = false;
+  }
+  return any;
+}
+
+/* A product whose epilogue makes one array of its elements, of weights and of what stands beside them. */
+static bool take_cotangents(lo_attention *x, const tc_kernel *k) {
+  if (x->cotangents || !is_simple_product(k)) return false;
   x->cotangents = k;
   x->derivative = k->mm.epilogue.action;
   x->derivatives = k->buffer[x->derivative->buffer];
@@ -213,9 +228,9 @@ static bool find_again(lo_attention *x) {
   const tc_program *p = x->L->p;
   for (uint32_t i = 0; i < p->nkernel; i++) {
     const tc_kernel *k = &p->kernel[i];
-    const bool wide = x->wide != UINT32_MAX && reads(k, x->wide);
-    if ((k == x->outer || !reads(k, x->weights)) && !wide) continue;
-    if (is_operand(k, x->weights) ? !add_again(x, k) : !take_cotangents(x, k)) return false;
+    bool affine = true;
+    if (k == x->outer || !reads_again(x, k, &affine)) continue;
+    if (!affine || (is_operand(k, x->weights) ? !add_again(x, k) : !take_cotangents(x, k))) return false;
   }
   for (uint32_t i = 0; x->cotangents && i < p->nkernel; i++) {
     const tc_kernel *k = &p->kernel[i];
@@ -236,23 +251,29 @@ static bool is_exponential(const tc_kernel *k, tc_val v) {
          (e->op == OP_MUL && (is_exponential(k, e->in[0]) || is_exponential(k, e->in[1])));
 }
 
-/* Its epilogue stores an array of weights, and may store what that rounds. */
+static bool is_read_as_operand(const lo *L, uint32_t buffer) {
+  for (uint32_t i = 0; i < L->p->nkernel; i++)
+    if (is_operand(&L->p->kernel[i], buffer)) return true;
+  return false;
+}
+
+/* Its epilogue stores weights, those that products read if there are such, and may store others beside them. */
 static bool find_weights(lo_attention *x) {
   const tc_stage *st = &x->inner->mm.epilogue;
   lo_softmax *s = &x->softmax;
-  if (!is_plain_product(x->inner) || st->naction < 1 || st->naction > 2) return false;
+  if (!is_plain_product(x->inner)) return false;
   s->k = x->inner;
   for (uint32_t i = 0; i < st->naction; i++) {
     const tc_action *a = &st->action[i];
-    const bool rounded = st->naction == 1 || s->k->expr[a->value.id].kind == TC_EX_ROUND;
     if (!is_plain_store(a)) return false;
-    if (rounded) s->store = a;
-    else s->wide = a;
+    if (!is_exponential(s->k, a->value)) continue;
+    if (!s->store || is_read_as_operand(x->L, s->k->buffer[a->buffer])) s->store = a;
   }
-  if (!s->store || (st->naction == 2 && !s->wide)) return false;
+  for (uint32_t i = 0; s->store && i < st->naction; i++)
+    if (&st->action[i] != s->store && !add_also(s, &st->action[i])) return false;
+  if (!s->store) return false;
   x->weights = s->k->buffer[s->store->buffer];
-  return is_exponential(s->k, s->store->value) && is_own_array(x->L, x->weights, s->k) &&
-         find_wide(x);
+  return is_own_array(x->L, x->weights, s->k) && find_also(x);
 }
 
 /* The one kernel that reads the array; NULL: there is none, or there are several. */
@@ -290,7 +311,7 @@ static bool made_here(const lo_attention *x, const tc_action *a, uint32_t *buffe
 /* x->inner makes scores, of which the epilogue of the product of cotangents makes weights. */
 static bool find_scores(lo_attention *x) {
   const tc_expr *e = NULL;
-  *x = (lo_attention){.L = x->L, .inner = x->inner, .wide = UINT32_MAX};
+  *x = (lo_attention){.L = x->L, .inner = x->inner};
   if (!is_simple_product(x->inner)) return false;
   x->scores = x->inner->buffer[x->inner->mm.epilogue.action->buffer];
   if (!is_own_array(x->L, x->scores, x->inner)) return false;

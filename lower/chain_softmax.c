@@ -23,12 +23,10 @@ static const tc_expr *op_of(const lo_chain *c, tc_val v, tc_op op) {
 tc_val lo_unrounded(lo_chain *c, tc_val v) {
   const tc_expr e = c->b.k->expr[v.id];
   if (e.kind == TC_EX_ROUND && e.storage == c->mm.operand) return lo_unrounded(c, e.in[0]);
-  for (int i = 0; i < 2 && e.kind == TC_EX_OP && e.op == OP_MUL; i++) {
-    const tc_val x = lo_unrounded(c, e.in[i]);
-    if (c->b.k->expr[e.in[1 - i].id].kind != TC_EX_CONST || x.id == e.in[i].id) continue;
-    return lo_op(&c->b, OP_MUL, e.dtype, i ? e.in[0] : x, i ? x : e.in[1], (tc_val){0}, e.loc);
-  }
-  return v;
+  if (e.kind != TC_EX_OP || e.op != OP_MUL) return v;
+  const tc_val x = lo_unrounded(c, e.in[0]), y = lo_unrounded(c, e.in[1]);
+  if (x.id == e.in[0].id && y.id == e.in[1].id) return v;
+  return lo_op(&c->b, OP_MUL, e.dtype, x, y, (tc_val){0}, e.loc);
 }
 
 tc_val lo_times(lo_chain *c, tc_val x, tc_val y, tc_loc loc) {

@@ -250,7 +250,7 @@ static tc_val translate_result(lo_translation *t, const tc_expr *e) {
   if (t->k == c->beside.k) return lo_result(&c->b, TC_MM_BESIDE, e->loc);
   if (t->k == c->across.k) return lo_result(&c->b, TC_MM_ACROSS, e->loc);
   for (uint32_t i = 0; i < c->nmade; i++)
-    if (c->made[i].k == t->k && t->k->kind == TC_KERNEL_MATMUL)
+    if (c->made[i].found && c->made[i].t.to == t->to && t->k->kind == TC_KERNEL_MATMUL)
       return lo_result(&c->b, tc_mm_inner_result(c->made[i].inner), e->loc);
   if (!c->reduces) return fail(t);
   return e->index == c->softmax->max->index ? lo_result(&c->b, TC_MM_ROWS, e->loc) : c->total;

@@ -77,7 +77,7 @@ static const form forms[] = {
     {"weights are scaled by keys",
      "%1 = param @[B,H,T,16] \"q\"\n%2 = param @[B,H,S,16] \"k\"\n%3 = param @[B,H,S,8] \"v\"\n%4 = param @[S] \"w\"\n"
      "%5 = permute %2 axes=[0,1,3,2]\n%6 = matmul %1 %5\n%7 = softmax %6 axis=3\n%8 = mul %7 %4\n%9 = matmul %8 %3\nret %9\n",
-     1, 3, 0}, /* the weights are rounded in between */
+     1, 1, 0}, /* though their array would have rounded weights in between */
     {"weights are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %6\n", 3, 3, 0},
     {"scores are a result", SCORES "%6 = softmax %5 axis=3\n%7 = matmul %6 %3\nret %7 %5\n", 3, 3, 0},
     {"a softmax along queries", SCORES "%6 = softmax %5 axis=2\n%7 = matmul %6 %3\nret %7\n", 0, 0, 0},

@@ -33,6 +33,13 @@ RULE(heads, "both operands are permutations of one array", HEADS
 KEPT(missing, "nobody multiplies the weights",
      "graph g\n%1 = param f32[T,S] \"p\"\n%2 = param f32[S,D] \"v\"\n%3 = param f32[T,D] \"g\"\n%4 = permute %2 "
      "axes=[1,0]\n%5 = matmul %3 %4\n%6 = mul %5 %1\n%7 = sum %6 axes=[1] keep=1\nret %7\n")
+/* P = e^(x - max x) of x = Q V' */
+#define WEIGHTS                                                                                                        \
+  "graph g\n%1 = param f32[T,D] \"q\"\n%2 = param f32[S,D] \"v\"\n%3 = param f32[T,D] \"g\"\n%4 = permute %2 "        \
+  "axes=[1,0]\n%5 = matmul %1 %4\n%6 = max %5 axes=[1] keep=1\n%7 = sub %5 %6\n%8 = exp %7\n"
+RULE(made, "weights of a softmax of a product that nobody multiplies are multiplied",
+     WEIGHTS "%9 = matmul %3 %4\n%10 = mul %8 %9\n%11 = sum %10 axes=[1] keep=1\nret %11\n",
+     WEIGHTS "%9 = matmul %8 %2\n%10 = mul %3 %9\n%11 = sum %10 axes=[1] keep=1\nret %11\n")
 KEPT(columns, "a sum of columns",
      BOTH("f32") "%7 = mul %6 %1\n%8 = sum %7 axes=[1] keep=1\nret %4 %8\n")
 KEPT(both_axes, "a sum of whole matrices",

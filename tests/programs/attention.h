@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <sys/resource.h>
 
 /* q (B,H,T,D), k (B,H,S,D), v (B,H,S,E) */
 static inline tc_tensor *scores_of(const tc_tensor *q, const tc_tensor *k) {
@@ -36,11 +37,19 @@ static inline tc_tensor *attend_groups(const tc_tensor *q, const tc_tensor *k, c
   return attend(causal ? hidden(seen(q, kk, 0), scores) : scores, vv);
 }
 
+static inline tc_tensor *capped(const tc_tensor *scores) { return tc_mul_s(tc_tanh(tc_mul_s(scores, 0.5)), 2); }
+
 /* With one in five weights left out. */
 static inline tc_tensor *attend_some(const tc_tensor *scores, const tc_tensor *v, int64_t seed) {
   tc_tensor *w = tc_softmax(scores, -1);
   tc_tensor *kept = tc_lt(tc_rand_like(w, (uint64_t)seed, TC_F32), tc_full(TC_DIMS(1), 0.8, TC_F32));
-  return tc_matmul(tc_mul_s(tc_mul(w, tc_cast(kept, TC_F32)), 1.25), v);
+  return tc_matmul(tc_mul_s(tc_mul(w, tc_cast(kept, tc_dtype_of(w))), 1.25), v);
+}
+
+static inline long peak(void) { /* of memory, KiB */
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return u.ru_maxrss;
 }
 
 /* Of queries, keys and values of one projection (B,T,96), two heads of 16: (B,T,32). */
