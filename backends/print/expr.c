@@ -101,13 +101,29 @@ static void put_cast(const tc_print_scope *s, const tc_expr *e, tc_buf *out) {
   else tc_putf(out, "TC_CAST(%s, v%u)", t, v);
 }
 
+/* Are they uniforms of neighbours, whose blocks a loop may share? */
+static bool is_random_run(const tc_print_scope *s, const tc_expr *e) {
+  return s->words->random_runs && e->kind == TC_EX_RANDOM && e->op == OP_RAND && e->dtype == TC_F32 &&
+         !e->address.nterm && tc_dim_is(tc_print_step(s, &e->address), 1) && !tc_print_varies(s, e->in[0]);
+}
+
+static void put_run(tc_print_scope *s, uint32_t id) {
+  if (s->printed[id] & TC_PRINT_RUN || !is_random_run(s, &s->k->expr[id])) return;
+  tc_print_line(s, "tc_random_run w%u;", id);
+  tc_print_line(s, "w%u.first = TC_NO_RANDOM_RUN;", id);
+  s->printed[id] |= TC_PRINT_RUN;
+}
+
 static void put_random(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
-  const bool half = tc_dtype_is_half(e->storage);
+  const char *t = tc_print_storage(e->dtype == TC_F32 && tc_dtype_is_half(e->storage) ? e->storage : e->dtype);
   tc_buf at = {0};
-  put_index(s, e, id, &at);
-  tc_putf(out, "tc_%s_%s(v%u, %s)", e->op == OP_RAND ? "rand" : "randn",
-          tc_print_storage(e->dtype == TC_F32 && half ? e->storage : e->dtype), e->in[0].id,
-          at.text ? at.text : "");
+  if (s->printed[id] & TC_PRINT_RUN) {
+    tc_print_address(s, &e->address, &at);
+    tc_putf(out, "tc_randrun_%s(&w%u, v%u[0], %s)", t, id, e->in[0].id, at.text ? at.text : "");
+  } else {
+    put_index(s, e, id, &at);
+    tc_putf(out, "tc_%s_%s(v%u, %s)", e->op == OP_RAND ? "rand" : "randn", t, e->in[0].id, at.text ? at.text : "");
+  }
   tc_buf_free(&at);
 }
 
@@ -217,6 +233,7 @@ static void print_marked(tc_print_scope *s, uint8_t *need, uint32_t mask) {
   for (uint32_t i = 1; i < s->k->nexpr; ++i) {
     const uint8_t forms = need[i] & ~s->printed[i];
     if (forms && (s->depends[i] & ~mask) == 0) put_definition(s, i, forms);
+    else if (forms) put_run(s, i);
   }
 }
 

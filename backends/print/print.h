@@ -15,6 +15,7 @@
  *   v<i>          value of expression i in the scope at hand, all lanes
  *   u<i>          the same as one element, tc_<T>
  *   r<i>          result i of the nest, after its reduction
+ *   w<i>          the tc_random_run of expression i
  *   bad           int, set nonzero when an index operand is out of range
  *   tc_..., TC_.. prelude
  *
@@ -59,6 +60,8 @@ typedef struct tc_spelling {
   bool index_one;
   /* there are tc_strided_T(p, s, n): p[l * s], and tc_storeapart_T(p, s, v, n) */
   bool strided;
+  /* there is tc_randrun_T(run, seed, i): tc_rand_T of neighbours, in a loop that keeps the tc_random_run */
+  bool random_runs;
   bool unaligned;        /* tc_load_T and tc_loadn_T take any address */
   /* there is tc_loadstride<s>_T(p): p[l * s] of all lanes, for s = 2 .. interleave */
   int interleave;

@@ -22,8 +22,8 @@ void tc_print_place_free(tc_print_place *p);
 bool tc_print_varies(const tc_print_scope *s, tc_val v); /* from lane to lane */
 const char *tc_print_valid(const tc_print_scope *s);     /* number of valid lanes */
 
-/* Forms of a value, bits of `printed`: v<i> in all lanes, u<i> as one element. */
-enum { TC_PRINT_LANES = 1, TC_PRINT_SINGLE = 2 };
+/* Forms of a value, bits of `printed`: v<i> in all lanes, u<i> as one element; and that w<i> is there. */
+enum { TC_PRINT_LANES = 1, TC_PRINT_SINGLE = 2, TC_PRINT_RUN = 4 };
 /* Is it computed as one element, of others?  Does it take no more in one form than in the other? */
 bool tc_print_is_single(const tc_print_scope *s, uint32_t id);
 bool tc_print_is_leaf(const tc_print_scope *s, uint32_t id);

@@ -80,9 +80,11 @@ static void put_counted(const tc_omp_matmul *x, tc_val v, const char *none, tc_b
   else tc_putf(out, "v%u", v.id);
 }
 
-/* Values that change along none but those axes. */
+/* Values that change along none but those axes, in front of a loop over keys. */
 static void hoist(tc_omp_matmul *x, tc_val v, uint32_t mask) {
+  x->s.vector = x->ak;
   if (v.id) tc_print_hoist(&x->s, v, mask);
+  x->s.vector = -1;
 }
 
 static void put_candidate(tc_omp_matmul *x, const tc_action *a) {

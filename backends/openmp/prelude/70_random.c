@@ -38,13 +38,43 @@ TC_FN tc_vu32 tc_philox_word(const tc_vu32 word[4], tc_vi64 which) {
   const tc_vu32 even = (w & 2) != 0 ? word[2] : word[0], odd = (w & 2) != 0 ? word[3] : word[1];
   return (w & 1) != 0 ? odd : even;
 }
+/* @ tc_uniform_of_word */
+TC_FN tc_vf32 tc_uniform_of_word(tc_vu32 word, int bits) {
+  return TC_CAST(f32, TC_BITS(i32, word >> (uint32_t)(32 - bits))) * (1.0f / (float)(1u << bits));
+}
 /* @ tc_philox_uniform */
 TC_FN tc_vf32 tc_philox_uniform(tc_vi64 seed, tc_vi64 i, int bits) {
   tc_vu32 word[4];
   tc_philox(seed, TC_BITS(i64, TC_BITS(u64, i) >> 2), 0, word);
-  const tc_vu32 top = tc_philox_word(word, i & 3) >> (uint32_t)(32 - bits);
-  return TC_CAST(f32, TC_BITS(i32, top)) * (1.0f / (float)(1u << bits));
+  return tc_uniform_of_word(tc_philox_word(word, i & 3), bits);
 }
+/* @ tc_random_run */
+/* The uniforms of TC_L blocks, those of elements first, first + 1, ...: a loop over neighbours computes a block once, and
+ * not for each of its elements. */
+typedef struct tc_random_run {
+  int64_t first;
+  tc_f32 value[4 * TC_L];
+} tc_random_run;
+#define TC_NO_RANDOM_RUN (-0x7fffffffffffffff - 1)
+/* @ tc_random_run_of */
+TC_SLOW void tc_random_run_of(tc_random_run *r, int64_t seed, int64_t i, int bits) {
+  tc_vu32 w[4];
+  r->first = i & ~(int64_t)3;
+  tc_philox(tc_set_i64(seed), tc_set_i64(r->first >> 2) + TC_LANES(i64), 0, w);
+  tc_interleave4_f32(r->value, 0, tc_uniform_of_word(w[0], bits), tc_uniform_of_word(w[1], bits),
+                     tc_uniform_of_word(w[2], bits), tc_uniform_of_word(w[3], bits));
+}
+/* @ tc_random_next */
+TC_FN tc_vf32 tc_random_next(tc_random_run *r, int64_t seed, int64_t i, int bits) {
+  if ((uint64_t)i - (uint64_t)r->first > 3 * TC_L) tc_random_run_of(r, seed, i, bits);
+  return tc_load_f32(r->value + (i - r->first));
+}
+/* @ tc_randrun_f32 */
+TC_FN tc_vf32 tc_randrun_f32(tc_random_run *r, int64_t seed, int64_t i) { return tc_random_next(r, seed, i, 24); }
+/* @ tc_randrun_f16 */
+TC_FN tc_vf32 tc_randrun_f16(tc_random_run *r, int64_t seed, int64_t i) { return tc_random_next(r, seed, i, 11); }
+/* @ tc_randrun_bf16 */
+TC_FN tc_vf32 tc_randrun_bf16(tc_random_run *r, int64_t seed, int64_t i) { return tc_random_next(r, seed, i, 8); }
 /* @ tc_rand_f32 */
 TC_FN tc_vf32 tc_rand_f32(tc_vi64 seed, tc_vi64 i) { return tc_philox_uniform(seed, i, 24); }
 /* @ tc_rand_f16 */
