@@ -95,33 +95,44 @@ static bool is_number(const char *t) {
   return true;
 }
 
-static void put_product(const tc_program *p, tc_dim coef, const char *text, tc_buf *out) {
+static void put_product(const tc_program *p, tc_dim coef, const char *symbols, const char *text, tc_buf *out) {
   if (tc_dim_is(coef, 1)) {
     tc_put(out, text);
     return;
   }
   tc_buf d = {0};
-  tc_print_dim(p, coef, &d);
+  tc_dim_print(tc_graph_dims(p->graph), coef, symbols, &d);
   tc_putf(out, is_number(d.text ? d.text : "") ? "%s * %s" : "(%s) * %s", d.text ? d.text : "0",
           text);
   tc_buf_free(&d);
 }
 
-void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out) {
+/* Numbers are cast to `wide`, if that is not NULL. */
+static void put_sum(const tc_print_scope *s, const tc_address *a, const char *symbols, const char *wide, tc_buf *out) {
   bool any = false;
-  if (!tc_dim_is(a->offset, 0)) {
-    tc_put(out, "(");
-    tc_print_dim(s->p, a->offset, out);
-    tc_put(out, ")");
-    any = true;
-  }
-  for (int i = 0; i < s->naxis; ++i) {
-    if (tc_dim_is(a->coef[i], 0)) continue;
+  for (int i = -1; i < s->naxis; ++i) {
+    const tc_dim d = i < 0 ? a->offset : a->coef[i];
+    if (tc_dim_is(d, 0)) continue;
     if (any) tc_put(out, " + ");
-    put_product(s->p, a->coef[i], s->axis[i], out);
+    if (wide && tc_dim_is_const(d)) tc_putf(out, "(%s)", wide);
+    if (i >= 0) {
+      put_product(s->p, d, symbols, s->axis[i], out);
+    } else {
+      tc_put(out, "(");
+      tc_dim_print(tc_graph_dims(s->p->graph), d, symbols, out);
+      tc_put(out, ")");
+    }
     any = true;
   }
   if (!any) tc_put(out, "0");
+}
+
+void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out) {
+  put_sum(s, a, "s_", NULL, out);
+}
+
+void tc_print_number(const tc_print_scope *s, const tc_address *a, tc_buf *out) {
+  put_sum(s, a, s->words->size, s->words->wide, out);
 }
 
 void tc_print_place_free(tc_print_place *p) {
@@ -183,14 +194,14 @@ tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const cha
     snprintf(name, sizeof name, "x%s_%d", tag, j);
     if (tc_print_varies(s, a->term[j].value)) {
       tc_buf t = {0};
-      put_product(s->p, a->term[j].stride, name, &t);
+      put_product(s->p, a->term[j].stride, "s_", name, &t);
       put_lane_sum(&p.lane, t.text ? t.text : "");
       tc_buf_free(&t);
       varying = true;
     } else {
       strcat(name, "[0]");
       tc_put(&p.base, " + ");
-      put_product(s->p, a->term[j].stride, name, &p.base);
+      put_product(s->p, a->term[j].stride, "s_", name, &p.base);
     }
   }
   if (strchr(p.base.text ? p.base.text : "",
@@ -204,7 +215,7 @@ tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const cha
   p.unit = !varying && tc_dim_is(step, 1);
   if (!p.fixed && !p.unit && !tc_dim_is(step, 0)) {
     tc_buf t = {0};
-    put_product(s->p, step, s->words->lanes, &t);
+    put_product(s->p, step, "s_", s->words->lanes, &t);
     put_lane_sum(&p.lane, t.text ? t.text : "");
     tc_buf_free(&t);
     if (!varying) tc_print_dim(s->p, step, &p.step);

@@ -60,6 +60,12 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   tc_print_place_free(&p);
 }
 
+/* What an address has beside that of lane 0. */
+static void put_lane_part(const tc_print_scope *s, const tc_print_place *p, tc_buf *out) {
+  if (p->unit) tc_putf(out, " + %s", s->words->lanes);
+  else if (p->lane.len) tc_putf(out, " + %s", p->lane.text);
+}
+
 /* The value of an address: i64 in every lane. */
 static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
   char tag[16];
@@ -67,8 +73,7 @@ static void put_index(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *
   tc_print_terms(s, &e->address, (tc_val){0}, tag);
   tc_print_place p = tc_print_locate(s, &e->address, tag);
   tc_putf(out, "tc_set_i64(%s)", p.base.text ? p.base.text : "0");
-  if (p.unit) tc_putf(out, " + %s", s->words->lanes);
-  else if (p.lane.len) tc_putf(out, " + %s", p.lane.text);
+  put_lane_part(s, &p, out);
   tc_print_place_free(&p);
 }
 
@@ -118,11 +123,15 @@ static void put_random(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf 
   const char *t = tc_print_storage(e->dtype == TC_F32 && tc_dtype_is_half(e->storage) ? e->storage : e->dtype);
   tc_buf at = {0};
   if (s->printed[id] & TC_PRINT_RUN) {
-    tc_print_address(s, &e->address, &at);
+    tc_print_number(s, &e->address, &at);
     tc_putf(out, "tc_randrun_%s(&w%u, v%u[0], %s)", t, id, e->in[0].id, at.text ? at.text : "");
   } else {
-    put_index(s, e, id, &at);
-    tc_putf(out, "tc_%s_%s(v%u, %s)", e->op == OP_RAND ? "rand" : "randn", t, e->in[0].id, at.text ? at.text : "");
+    tc_print_place p = tc_print_locate(s, &e->address, "");
+    tc_print_number(s, &e->address, &at);
+    tc_putf(out, "tc_%s_%s(v%u, tc_set_i64(%s)", e->op == OP_RAND ? "rand" : "randn", t, e->in[0].id, at.text ? at.text : "");
+    put_lane_part(s, &p, out);
+    tc_put(out, ")");
+    tc_print_place_free(&p);
   }
   tc_buf_free(&at);
 }

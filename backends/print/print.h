@@ -56,6 +56,7 @@ typedef struct tc_spelling {
   const char *nan, *inf; /* expressions of type double */
   const char *size;      /* prefix of symbols in values: of type int64_t; "s_" */
   const char *integer;   /* type of extents and counters */
+  const char *wide;      /* that of numbers which may exceed it; NULL: none does */
   /* there is tc_index_one(v, bound, &bad): tc_index of equal lanes, one of which is live */
   bool index_one;
   /* there are tc_strided_T(p, s, n): p[l * s], and tc_storeapart_T(p, s, v, n) */
@@ -130,6 +131,8 @@ void tc_print_leave(tc_print_scope *s, uint8_t *outer); /* frees the inner set *
 /* The affine part of an address at the point of the scope (lane 0), as a C expression in elements.
  */
 void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out);
+/* The same in 64 bits: of numbers of elements that no array need have. */
+void tc_print_number(const tc_print_scope *s, const tc_address *a, tc_buf *out);
 /* Of a bound of a chain's keys (tc_mm_find_keys), along whose rows axis m runs: the upper or the
  * lower one of rows m0 to `last`. */
 void tc_print_key_bound(tc_print_scope *s, const tc_address *a, int m, bool upper, tc_buf *out);

@@ -1,5 +1,5 @@
 /* chain.h - what the templates of chains share.  chain.c: rows, keys and the epilogue;
- * chain_scores.c: what becomes of a tile of scores; chain_mma.c: products of halves on tensor
+ * chain_scores.c: what becomes of a tile of scores; chain_random.c: their random numbers; chain_mma.c: products of halves on tensor
  * cores; chain_fma.c: products of f32 and f64 by multiplications and additions; chain_simt.c: the
  * same by way of parts of tiles, of any dtype and any widths. */
 #ifndef TC_CUDA_CHAIN_H
@@ -57,6 +57,7 @@ typedef struct tc_cuda_chain_layout {
   /* which of all that have the same rows store what is reduced; NULL: all do */
   const char *first;
   bool columns;                           /* values of keys are in shared memory */
+  bool shares;                            /* uniforms: scores lie as tc_uniforms_of_rows has it */
   const char *meet;                       /* a barrier of all that have rows */
 } tc_cuda_chain_layout;
 
@@ -100,6 +101,11 @@ uint32_t tc_cuda_chain_put_factor(tc_cuda_product *x, const char *const from[2])
  * neighbours along n. */
 void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
                                 const tc_cuda_chain_layout *l, const char *shared);
+
+/* chain_random.c: uniforms that lanes share.  In front of the loop over a thread's scores; and in it, whose values
+ * they become. */
+void tc_cuda_chain_put_uniforms(tc_cuda_product *x);
+void tc_cuda_chain_take_uniforms(tc_cuda_product *x);
 
 /* key_parts.c, where keys are shared out (tc_cuda_has_key_parts; else nothing).  C: first
  * and end become those of part `share`; behind the sums in shared memory, they are left in key_sums;

@@ -38,6 +38,7 @@ static const tc_cuda_chain_layout layout = {.rows = "2",
                                             .apart = 1,
                                             .first = "part0 == 0",
                                             .columns = true,
+                                            .shares = true,
                                             .meet = "tc_meet_consumers<THREADS>();"};
 
 /* ---- tiles on their way ---------------------------------------------------------------------- */

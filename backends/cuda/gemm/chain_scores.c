@@ -263,7 +263,9 @@ static void put_factors(const scores *s) {
 static void put_elements(const scores *s) {
   tc_cuda_product *x = s->x;
   const char *none = s->whole ? "" : "live ? ", *else_none = s->whole ? "" : " : 0";
+  if (s->l->shares) tc_cuda_chain_put_uniforms(x);
   uint8_t *outer = open_scores(s);
+  if (s->l->shares) tc_cuda_chain_take_uniforms(x);
   if (s->a) tc_print_line(&x->s, "const tc_u%s r2 = most[h];", s->type);
   if (s->by_value) {
     tc_print_line(&x->s, "const tc_u%s v%u = tc_set_%s(score[i]);", s->type, s->reduced.id,

@@ -34,6 +34,7 @@ const tc_spelling tc_cuda_words = {.vector = "tc_v",
                                    .inf = "TC_INF",
                                    .size = "z_",
                                    .integer = "tc_int",
+                                   .wide = "tc_i64",
                                    .op = take_op};
 
 /* ---- rows in registers, early loads ---------------------------------------------------------- */
