@@ -1,5 +1,6 @@
 /* body.c - what one thread of a nest does, as a function template over TC_L, TC_U and tc_int. */
 #include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/access.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,29 @@ static void declare_rows(tc_cuda_nest *x) {
 
 /* ---- the other forms ------------------------------------------------------------------------- */
 
+/* The elements behind the last whole item, fewer than TC_L. */
+static void put_tail(tc_cuda_nest *x) {
+  tc_buf extent = {0};
+  tc_print_extent(&x->s, x->nest->axis, &extent);
+  tc_print_line(&x->s, "if (TC_L > 1) { /* what is left behind whole items */");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = items * TC_L + (tc_int)blockIdx.x * (tc_int)blockDim.x + (tc_int)threadIdx.x;", x->axis_text[0]);
+  tc_print_line(&x->s, "if (%s < %s) {", x->axis_text[0], extent.text ? extent.text : "0");
+  x->s.indent += 2;
+  uint8_t *outer = tc_print_enter(&x->s);
+  x->s.vector = -1;
+  x->peeled = true;
+  tc_cuda_put_actions(x, x->nest->stage);
+  x->s.vector = x->nest->vector;
+  x->peeled = false;
+  tc_print_leave(&x->s, outer);
+  for (int i = 0; i < 2; ++i) {
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+  tc_buf_free(&extent);
+}
+
 void tc_cuda_put_flat(tc_cuda_nest *x) {
   const tc_cuda_loop w = {
       .st = x->nest->stage,
@@ -82,7 +106,9 @@ void tc_cuda_put_flat(tc_cuda_nest *x) {
       .step = "(tc_int)blockDim.x",
       .hop = "(tc_int)gridDim.x * ((tc_int)blockDim.x * TC_U)",
       .clamped = true};
-  if (x->nest->nstage) tc_cuda_put_loop(x, &w);
+  if (!x->nest->nstage) return;
+  tc_cuda_put_loop(x, &w);
+  if (tc_cuda_leaves_tail(x->s.k, x->s.p, x->nest, x->plan)) put_tail(x);
 }
 
 /* Loads of stages without axes that wait for no result and that nobody writes: they are issued in

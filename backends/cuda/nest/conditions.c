@@ -63,7 +63,7 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
   if (s->width > 1) {
     tc_cuda_each_wide_load(&x, put_load, &c);
     tc_cuda_each_wide_store(&x, put_access, &c.store);
-    tc_cuda_each_extent(&x, (int)s->width, put_divides, &c.store);
+    if (!x.tail) tc_cuda_each_extent(&x, (int)s->width, put_divides, &c.store);
   }
   free(need);
 }

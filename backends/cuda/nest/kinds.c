@@ -1,5 +1,6 @@
 /* kinds.c - the table of what prints each form of nest, and how many threads each kind takes. */
 #include "backends/cuda/nest/nest.h"
+#include "backends/cuda/schedule/access.h"
 
 #include <stdlib.h>
 
@@ -34,7 +35,13 @@ static uint32_t all_axes(const tc_cuda_launch *x) { return (1u << x->n->naxis) -
 
 static void launch_flat(const tc_cuda_launch *x) {
   put_pick(x, "0", "1");
-  put_size(x, "items", all_axes(x), true);
+  if (tc_cuda_leaves_tail(x->k, x->p, x->n, x->plan)) {
+    tc_put(x->out, "    const int64_t items = tc_cuda_ceildiv(");
+    tc_print_dim(x->p, x->n->axis[0].extent, x->out);
+    tc_put(x->out, ", f->lanes);\n");
+  } else {
+    put_size(x, "items", all_axes(x), true);
+  }
   tc_put(x->out, "    const int64_t group = 1, block = f->threads, shared = 0;\n"
                  "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n");
 }

@@ -13,6 +13,15 @@ static bool copies_halves(const tc_kernel *k, const tc_program *p, const tc_nest
          tc_cuda_is_plain(k, p, n->stage->action->value) > 0;
 }
 
+bool tc_cuda_has_tail(const tc_kernel *k, const tc_nest *n, const tc_cuda_nest_schedule *s) {
+  return k->kind == TC_KERNEL_NESTS && s->form == TC_CUDA_FLAT && n->naxis == 1;
+}
+
+bool tc_cuda_leaves_tail(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s) {
+  return tc_cuda_has_tail(k, n, s) && s->width > 1 &&
+         tc_dim_multiple(tc_graph_dims(p->graph), n->axis[0].extent) % s->width != 0;
+}
+
 tc_cuda_accesses tc_cuda_accesses_of(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                                      const tc_cuda_nest_schedule *s, const uint8_t *need) {
   const bool tiles = s->form == TC_CUDA_TRANSPOSE,
@@ -25,6 +34,7 @@ tc_cuda_accesses tc_cuda_accesses_of(const tc_kernel *k, const tc_program *p, co
                             .part = parts ? tc_mm_innermost(&k->mm, n->vector) : -1,
                             .copies = copies(k, n),
                             .partial = copies_halves(k, p, n),
+                            .tail = tc_cuda_has_tail(k, n, s),
                             .need = need};
 }
 

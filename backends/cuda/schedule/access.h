@@ -14,13 +14,14 @@ typedef struct tc_cuda_access {
 /* Where to look.  axis: of the lanes, -1: there are no wide accesses; across: TRANSPOSE: of the
  * loads that fill a tile, else -1; part: of a product's axis, the part that advances with it, or
  * -1; copies: a product's operand that is an array as it is, whose guard is one for all lanes;
- * partial: ... of halves, which copies in the background may end within (tc_cuda_is_plain). */
+ * partial: ... of halves, which copies in the background may end within (tc_cuda_is_plain); tail: elements
+ * behind the last whole access are taken one by one. */
 typedef struct tc_cuda_accesses {
   const tc_kernel *k;
   const tc_program *p;
   const tc_nest *n;
   int axis, across, part;
-  bool copies, partial;
+  bool copies, partial, tail;
   const uint8_t *need; /* expressions of the nest */
 } tc_cuda_accesses;
 
@@ -37,6 +38,10 @@ void tc_cuda_each_step(const tc_cuda_accesses *x, tc_cuda_access a, tc_cuda_each
 /* ... where accesses of `width` elements are to end with them. */
 void tc_cuda_each_extent(const tc_cuda_accesses *x, int width, tc_cuda_each_size_fn *f, void *self);
 size_t tc_cuda_element_bytes(const tc_cuda_accesses *x, uint32_t buffer);
+/* Have the functions of wide accesses a tail: does no row end but with the array?  Sizes do not forbid them, then. */
+bool tc_cuda_has_tail(const tc_kernel *k, const tc_nest *n, const tc_cuda_nest_schedule *s);
+/* May there be something in it? */
+bool tc_cuda_leaves_tail(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s);
 /* Is the size no multiple of that number for some values of its symbols? */
 bool tc_cuda_may_not_divide(const tc_cuda_accesses *x, tc_dim d, int lanes);
 

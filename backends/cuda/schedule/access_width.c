@@ -65,7 +65,7 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
   if (s->form == TC_CUDA_ROWS && tc_cuda_may_peel(k, p, n, need)) return w.lanes;
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);
-  tc_cuda_each_extent(&x, w.lanes, fit, &w);
+  if (!x.tail) tc_cuda_each_extent(&x, w.lanes, fit, &w);
   return w.lanes;
 }
 
@@ -82,6 +82,13 @@ static void look_at(const tc_cuda_accesses *x, tc_dim d, void *self) {
   a->found = tc_dim_is_const(d) ? TC_CUDA_NEVER : TC_CUDA_SOMETIMES;
 }
 
+/* With a tail, operands may still begin anywhere. */
+static void look_at_extent(const tc_cuda_accesses *x, tc_dim d, void *self) {
+  alignment *a = self;
+  if (!x->tail) look_at(x, d, self);
+  else if (tc_cuda_may_not_divide(x, d, a->lanes) && a->found == TC_CUDA_ALWAYS) a->found = TC_CUDA_SOMETIMES;
+}
+
 static void look_at_access(const tc_cuda_accesses *x, tc_cuda_access access, void *self) {
   tc_cuda_each_step(x, access, look_at, self);
 }
@@ -96,7 +103,7 @@ tc_cuda_alignment tc_cuda_find_alignment(const tc_cuda_plan *plan, bool loads) {
   if (a.lanes == 1) return TC_CUDA_ALWAYS;
   if (loads) tc_cuda_each_wide_load(&x, look_at_access, &a);
   tc_cuda_each_wide_store(&x, look_at_access, &a);
-  tc_cuda_each_extent(&x, a.lanes, look_at, &a);
+  tc_cuda_each_extent(&x, a.lanes, look_at_extent, &a);
   return a.found;
 }
 
