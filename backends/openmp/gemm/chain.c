@@ -11,6 +11,7 @@ enum {
   KC = 384,
   BLOCK = 32, /* rows of one: about so many */
   MOST = 1024, /* rows of a task that pack both B for themselves */
+  OVER = 32, /* rows of a tile at most */
   LINE = 64
 };
 
@@ -261,6 +262,7 @@ void tc_omp_mm_put_chain(const tc_omp_matmul *x, tc_buf *out) {
           tc_mm_has_across(x->mm) ? ", .across = &across" : "", x->keys ? ", .keys = @NAME@_keys" : "",
           x->keys && !rows_of(x) ? ", .every = 1" : "",
           x->mm->inner.finish.naction ? ", .finish = @NAME@_finish" : "");
+  if (tc_mm_has_across(x->mm)) tc_putf(out, ", .over = %d", OVER);
   if (tc_mm_has_across(x->mm) && x->vnni)
     tc_put(out, "\n#if TC_ISA >= TC_LEVEL_bf16\n      , .turn = tc_tile_u16\n#endif\n     ");
   tc_put(out, "};\n");
@@ -272,7 +274,6 @@ static tc_dim up_to(tc_dims *c, tc_dim n, int64_t by) {
 
 /* Sums along m: rows of B of a block, the block turned, sums of all keys, and what is read behind keys. */
 static tc_dim across_scratch(const tc_omp_matmul *x, tc_dim n) {
-  enum { OVER = 32 };
   tc_dims *c = tc_graph_dims(x->p->graph);
   const tc_dim blocks =
       tc_dim_ceildiv(c, x->mm->axis[x->mm->nbatch + 2].extent, tc_dim_const(KC));

@@ -16,6 +16,7 @@ typedef struct tc_mm_chain {
   const tc_mm *inner, *second, *outer; /* the inner ones' n is the outer one's k; second: NULL where there is one */
   const tc_mm *beside; /* a second outer product, of the same sizes, where no rows are reduced; or NULL */
   const tc_mm *across; /* sums along m of what `outer` has as A: its m is their k, its k their m; or NULL */
+  int64_t over;        /* rows of their tiles at most, and so what these read and write behind keys; or 0 */
   /* dst[j][i] = src[i][j] of elements of A, where micro-kernels read them side by side along k; ss and ds bytes between
    * rows, those of dst whole vectors, of which the rest is zero; or 0: anywhere. */
   void (*turn)(const char *src, int64_t ss, char *dst, int64_t ds, int64_t rows, int64_t cols);
@@ -42,7 +43,6 @@ typedef struct tc_mm_chain {
 __attribute__((visibility("hidden"))) void tc_mm_chain_run(const tc_mm_chain *c, char *shared, char *own, int64_t own_bytes);
 #else
 #define TC_MM_CHAIN_TASKS 4 /* tasks for each thread, where rows are many */
-#define TC_MM_CHAIN_OVER 32 /* rows of a tile at most, and so what it reads and writes behind keys, of sums along m */
 
 typedef struct tc_mm_chain_call {
   const tc_mm_chain *c;
@@ -86,7 +86,7 @@ TC_MM_FN tc_mm_chain_parts tc_mm_chain_scratch(const tc_mm_chain_call *x, int id
   p.b_across = p.turned = p.y = at;
   if (!c->across) return p;
   p.turned += tc_mm_round_up(c->block, c->across->kp) * tc_mm_round_up(out->n, out->nr) * out->es;
-  p.y = p.turned + (c->turn ? (c->kc + TC_MM_CHAIN_OVER) * x->t_bytes : 0);
+  p.y = p.turned + (c->turn ? (c->kc + c->over) * x->t_bytes : 0);
   return p;
 }
 
@@ -215,7 +215,7 @@ TC_MM_FN void tc_mm_chain_outer(const tc_mm_chain_call *x, const tc_mm_chain_par
 /* The sums along m of a batch, from key k0 of a k block on. */
 TC_MM_FN char *tc_mm_chain_y(const tc_mm_chain_call *x, int64_t batch, int64_t k0) {
   const int64_t kc = x->c->kc;
-  return tc_mm_chain_scratch(x, (int)(batch % x->slots)).y + k0 / kc * (kc + TC_MM_CHAIN_OVER) * x->y_bytes;
+  return tc_mm_chain_scratch(x, (int)(batch % x->slots)).y + k0 / kc * (kc + x->c->over) * x->y_bytes;
 }
 
 /* What some rows of A add to the sums along m of some keys; to those that the last tile has behind them, zeros. */
@@ -381,7 +381,7 @@ __attribute__((weak, visibility("hidden"), minsize)) void tc_mm_chain_run(const 
   const int64_t d = tc_mm_chain_deep(in), e = tc_mm_chain_deep(c->second);
   tc_mm_chain_call x = {.c = c, .own = own, .own_bytes = own_bytes};
   x.a_bytes = (d > e ? d : e) * g->es + 64;
-  x.p_bytes = (c->kc + (c->across ? TC_MM_CHAIN_OVER : 0)) * g->es + 64;
+  x.p_bytes = (c->kc + c->over) * g->es + 64;
   x.s_bytes = c->kc * g->cs + 64;
   x.c_bytes = x.y_bytes = tc_mm_round_up(g->n, g->nr) * g->cs;
   x.t_bytes = tc_mm_round_up(c->block, 32) * g->es + 64;
