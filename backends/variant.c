@@ -166,7 +166,7 @@ static void dump_entries(const tc_job *j, const tc_buf *host, size_t from) {
 bool tc_put_entries(const tc_job *j, tc_texts *out) {
   const bool alone = tc_variants_made(j) == 1;
   const size_t from = out->host.len;
-  tc_entry_record(j->f, (int)tc_launch_count(j->v[0].p), &out->host);
+  tc_entry_record(j->f, j->graph, (int)tc_launch_count(j->v[0].p), &out->host);
   for (uint32_t i = 0; i < j->nvariant; ++i) {
     const tc_variant *v = &j->v[i];
     if (v->p && !tc_entry_emit(v->b, j->f, v->p, v->names, v->levels, v->kernel, alone, out))

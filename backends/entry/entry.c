@@ -6,7 +6,17 @@ extern const char tc_entry_abi[]; /* abi.h, embedded */
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
-void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
+static void put_operands(const tc_graph *g, tc_buf *out) {
+  const uint32_t n = tc_graph_input_count(g);
+  if (n) tc_put(out, ", .operands = ");
+  for (uint32_t i = 0; i < n; ++i) {
+    const char *name = tc_graph_input_at(g, i)->name;
+    tc_entry_put_quoted(out, name ? name : "");
+    tc_put(out, " \"\\n\"");
+  }
+}
+
+void tc_entry_record(const tc_function *f, const tc_graph *g, int kernels, tc_buf *out) {
   tc_putf(out, "\n/* %s (%s:%u) */\n", f->name, f->file ? f->file : "", f->line);
   tc_putf(out, "static tcrt_function tc_function_%s = {.name = ", f->symbol);
   tc_entry_put_quoted(out, f->name);
@@ -18,6 +28,7 @@ void tc_entry_record(const tc_function *f, int kernels, tc_buf *out) {
     tc_put(out, ", .sizes = ");
     tc_entry_put_quoted(out, f->sizes);
   }
+  put_operands(g, out);
   if (f->passes) tc_put(out, ", .passes = 1");
   tc_putf(out, ", .ops = %d, .kernels = %d};\n", f->ops, kernels);
   tc_buf_free(&at);

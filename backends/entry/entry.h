@@ -96,7 +96,7 @@ bool tc_entry_emit(const tc_backend *b, const tc_function *f, const tc_program *
                    const tc_kernel_text *kernels, bool alone, tc_texts *out);
 
 /* The record of a function (counters), in front of its variants. */
-void tc_entry_record(const tc_function *f, int kernels, tc_buf *out);
+void tc_entry_record(const tc_function *f, const tc_graph *g, int kernels, tc_buf *out);
 
 /* sizes.c: the sizes of calls are counted.  The table of an entry, in front of its variants; the
  * call that counts, behind the kernels; and for a unit: the declarations, and what opens and closes

@@ -25,11 +25,11 @@ int main(void) {
 }
 // CHECK-NOT: sometimes {{.*}}in a row
 // CHECK-NOT: variant {{.*}}in a row
-// CHECK-DAG: tcompile: tokens ({{.*}}fallback_notice.c:7) ran its body 3 times in a row, which is slow: operand 2 is i32, compiled for i64; write TC_SHAPE("i64|i32[...]"), or convert it with tc_cast (TC_FALLBACK=default silences this)
+// CHECK-DAG: tcompile: tokens ({{.*}}fallback_notice.c:7) ran its body 3 times in a row, which is slow: operand 2 ({{[a-z]+}}) is i32, compiled for i64; write TC_SHAPE("i64|i32[...]"), or convert it with tc_cast (TC_FALLBACK=default silences this)
 // CHECK-NOT: in a row
-// CHECK-DAG: tcompile: sized ({{.*}}) ran its body 3 times in a row, which is slow: operand 1 has size 3 along axis 1, compiled for 4; write a name for it in TC_SHAPE, or add TC_SPECIALIZE
-// CHECK-DAG: tcompile: few ({{.*}}: operand 1 has size 9 along axis 0, compiled for at most 4; write a wider range for it in TC_SHAPE, or add TC_SPECIALIZE
-// CHECK-DAG: tcompile: many ({{.*}}: operand 1 has size 9 along axis 0, compiled for at least 16; write a wider range
-// CHECK-DAG: tcompile: eights ({{.*}}: operand 1 has size 9 along axis 0, compiled for a multiple of 8; write a wider range
+// CHECK-DAG: tcompile: sized ({{.*}}) ran its body 3 times in a row, which is slow: operand 1 ({{[a-z]+}}) has size 3 along axis 1, compiled for 4; write a name for it in TC_SHAPE, or add TC_SPECIALIZE
+// CHECK-DAG: tcompile: few ({{.*}}: operand 1 ({{[a-z]+}}) has size 9 along axis 0, compiled for at most 4; write a wider range for it in TC_SHAPE, or add TC_SPECIALIZE
+// CHECK-DAG: tcompile: many ({{.*}}: operand 1 ({{[a-z]+}}) has size 9 along axis 0, compiled for at least 16; write a wider range
+// CHECK-DAG: tcompile: eights ({{.*}}: operand 1 ({{[a-z]+}}) has size 9 along axis 0, compiled for a multiple of 8; write a wider range
 // CHECK-NOT: in a row
 // CHECK-DAG: tokens {{.*}} 0 0 5 

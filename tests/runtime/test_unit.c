@@ -132,6 +132,19 @@ Test(unit, sizes_out_of_a_range, .init = cr_redirect_stderr) {
                    "for a multiple of 4\n");
 }
 
+Test(unit, operands_have_names, .init = cr_redirect_stderr) {
+  char text[512];
+  tcrt_function h = {.name = "h", .location = "t.c:5", .operands = "x\nn->w[1]\n"};
+  tc_settings_now.fallback = TC_FALLBACK_WARN;
+  tcrt_miss(&h, TC_MISS_RANK, 1, -1, 3, 2);
+  tcrt_miss(&h, TC_MISS_NULL, 0, -1, 0, 0);
+  tcrt_miss(&h, TC_MISS_LAYOUT, 2, -1, 0, 0);
+  cr_expect_str_eq(said(text, sizeof text),
+                   "tcompile: h (t.c:5) ran its body: operand 2 (n->w[1]) has rank 3, compiled for 2\n"
+                   "tcompile: h (t.c:5) ran its body: operand 1 (x) is NULL\n"
+                   "tcompile: h (t.c:5) ran its body: operand 3 is memory whose layout is none of a tensor\n");
+}
+
 Test(unit, disabled_makes_a_miss_an_error, .init = cr_redirect_stderr) {
   char text[512];
   tc_settings_now.fallback = TC_FALLBACK_DISABLED;

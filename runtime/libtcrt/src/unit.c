@@ -102,31 +102,35 @@ static const char *relation(tc_miss why) {
   }
 }
 
+/* "operand 2 (w) ", counted as in errors of operations; 0: not of an operand.  How long that is. */
+static int name_operand(const tcrt_function *f, char *out, size_t n, int nth) {
+  const char *name = f->operands ? f->operands : "";
+  if (!nth) return 0;
+  for (int i = 1; i < nth && *name; i++) name += strcspn(name, "\n") + 1;
+  const int length = (int)strcspn(name, "\n");
+  return snprintf(out, n, length && length < 60 ? "operand %d (%.*s) " : "operand %d ", nth, length, name);
+}
+
 /* What was found and what the code was compiled for, as one phrase. */
-static void describe(char *out, size_t n, tc_miss why, int operand, int axis, int64_t got,
-                     int64_t want) {
-  long long g = got, w = want;
-  const int nth = operand + 1; /* as in errors of operations; 0: not of an operand */
+static void describe(const tcrt_function *f, char *out, size_t n, tc_miss why, int operand, int axis,
+                     int64_t got, int64_t want) {
+  const bool recorded = why == TC_MISS_GRAD && !want; /* by whatever tensor */
+  const int nth = recorded ? 0 : operand + 1, named = name_operand(f, out, n, nth);
+  const long long g = got, w = want;
+  out += named, n -= (size_t)named;
   switch (why) {
   case TC_MISS_NULL:
-    snprintf(out, n, "operand %d is NULL", nth);
+    snprintf(out, n, "is NULL");
     return;
   case TC_MISS_DTYPE:
-    if (got == want) { /* the keys differ in TC_FLAG_WEAK */
-      snprintf(out, n, "operand %d is a C number as a tensor, or was compiled for one", nth);
-      return;
-    }
-    snprintf(out, n, "operand %d is %s, compiled for %s", nth, dtype_text(got), dtype_text(want));
+    if (got == want) snprintf(out, n, "is a C number as a tensor, or was compiled for one"); /* but for TC_FLAG_WEAK */
+    else snprintf(out, n, "is %s, compiled for %s", dtype_text(got), dtype_text(want));
     return;
   case TC_MISS_DEVICE:
-    if (got == TC_DEVICE_FREED) {
-      snprintf(out, n, "operand %d was freed already", nth);
-      return;
-    }
-    snprintf(out, n, "operand %d is on device %lld, compiled for %lld", nth, g, w);
+    snprintf(out, n, got == TC_DEVICE_FREED ? "was freed already" : "is on device %lld, compiled for %lld", g, w);
     return;
   case TC_MISS_RANK:
-    snprintf(out, n, "operand %d has rank %lld, compiled for %lld", nth, g, w);
+    snprintf(out, n, "has rank %lld, compiled for %lld", g, w);
     return;
   case TC_MISS_SIZE:
   case TC_MISS_LEAST:
@@ -135,30 +139,23 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
     if (!nth) /* of a number, or of a relation between sizes and numbers */
       snprintf(out, n, "a number is %lld, compiled for %s%lld", g, relation(why), w);
     else
-      snprintf(out, n, "operand %d has size %lld along axis %d, compiled for %s%lld", nth, g, axis,
-               relation(why), w);
+      snprintf(out, n, "has size %lld along axis %d, compiled for %s%lld", g, axis, relation(why), w);
     return;
   case TC_MISS_EQUAL:
     if (!nth) snprintf(out, n, "a relation of sizes: %lld must equal %lld", g, w);
-    else
-      snprintf(out, n, "operand %d has size %lld along axis %d, which must equal %lld", nth, g,
-               axis, w);
+    else snprintf(out, n, "has size %lld along axis %d, which must equal %lld", g, axis, w);
     return;
   case TC_MISS_ALIAS:
-    snprintf(out, n, "operand %d is written and overlaps another operand", nth);
+    snprintf(out, n, "is written and overlaps another operand");
     return;
   case TC_MISS_STRIDE:
-    snprintf(out, n, "operand %d is written, and is read-only or %s", nth,
-             w ? "strided" : "has elements that share memory");
+    snprintf(out, n, "is written, and is read-only or %s", w ? "strided" : "has elements that share memory");
     return;
   case TC_MISS_LAYOUT:
-    snprintf(out, n, "operand %d is memory whose layout is none of a tensor", nth);
+    snprintf(out, n, "is memory whose layout is none of a tensor");
     return;
   case TC_MISS_GRAD:
-    if (w)
-      snprintf(out, n, "operand %d is no leaf that requires gradients, or they are not recorded",
-               nth);
-    else snprintf(out, n, "gradients are being recorded");
+    snprintf(out, n, recorded ? "gradients are being recorded" : "is no leaf that requires gradients, or they are not recorded");
     return;
   case TC_MISS_AUTOCAST:
     if (got == TC_DTYPE_COUNT) snprintf(out, n, "it is called outside of TC_AUTOCAST");
@@ -170,8 +167,8 @@ static void describe(char *out, size_t n, tc_miss why, int operand, int axis, in
   case TC_MISS_MEMORY:
     snprintf(out, n, "no memory for results or workspace");
     return;
-  default:
-    snprintf(out, n, "%s", tc_miss_text(why));
+  default: /* nobody is told of code that is switched off */
+    *out = 0;
     return;
   }
 }
@@ -254,8 +251,8 @@ int tcrt_miss(tcrt_function *f, tc_miss why, int operand, int axis, int64_t got,
   bool many = mode == TC_FALLBACK_NOTICE && third_in_a_row(f);
   bool tells = once || logs & TC_LOG_GUARDS;
   if (!tells && !many && mode != TC_FALLBACK_DISABLED) return 0;
-  char text[160];
-  describe(text, sizeof text, why, operand, axis, got, want);
+  char text[224];
+  describe(f, text, sizeof text, why, operand, axis, got, want);
   if (many && tells_first(f, text)) notice(f, why, operand, text, got, want);
   if (mode == TC_FALLBACK_DISABLED) {
     tc_fail_as(TC_ERROR_FALLBACK, "%s fell back, which is not allowed now: %s", f->name, text);

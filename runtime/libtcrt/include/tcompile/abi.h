@@ -19,7 +19,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define TC_ABI_VERSION 8
+#define TC_ABI_VERSION 9
 #define TC_MAX_RANK 8
 
 /* Element types, in promotion order within their category. */
@@ -108,6 +108,7 @@ typedef struct tcrt_function {
   const char *name;     /* function name */
   const char *location; /* "file.c:12" */
   const char *sizes;    /* that it is compiled for, such as "B=1"; NULL: any */
+  const char *operands; /* their names, a line each; NULL: none */
   bool passes; /* other code for the same statements is tried next: a miss is no fallback */
   int32_t ops, kernels; /* ops captured, kernels made */
   uint64_t hits, packed, miss[TC_MISS_COUNT]; /* packed: calls that first copied strided inputs */
