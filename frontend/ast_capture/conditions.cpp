@@ -162,8 +162,10 @@ static bool fails(const Stmt *s) {
   if (const auto *block = dyn_cast<CompoundStmt>(s))
     return !block->body_empty() && fails(block->body_back());
   const auto *leaves = dyn_cast<ReturnStmt>(s);
-  const Expr *value = leaves ? leaves->getRetValue() : nullptr;
-  const auto *call = value ? dyn_cast<CallExpr>(value->IgnoreParenCasts()) : nullptr;
+  const Expr *value = leaves && leaves->getRetValue() ? leaves->getRetValue()->IgnoreParenCasts() : nullptr;
+  const auto *both = value ? dyn_cast<BinaryOperator>(value) : nullptr; // its place is noted first
+  if (both && both->getOpcode() == BO_Comma) value = both->getRHS()->IgnoreParenCasts();
+  const auto *call = value ? dyn_cast<CallExpr>(value) : nullptr;
   const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
   return callee && callee->getIdentifier() && callee->getName() == "tc_fail_as";
 }

@@ -14,7 +14,7 @@
 
 #include <tcompile/autocast.h>
 
-#define TC_CONV_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
+#define TC_CONV_FAIL(...) (tc_tensor *)(tc_fail_as)(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 /* list of an axis; a list of one number is for all axes. */
 static inline int64_t tc_conv_of(tc_ints list, int axis) { return list.v[list.n == 1 ? 0 : axis]; }

@@ -33,7 +33,7 @@ static inline double tc_init_fan(const tc_tensor *x, tc_fan fan) {
   return fmax(size, 1);
 }
 
-#define TC_INIT_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
+#define TC_INIT_FAIL(...) (tc_tensor *)(tc_fail_as)(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 /* Uniform in [-a, a), a = gain sqrt(6 / (fan_in + fan_out)): the variance is 2 gain^2 / (fan_in + fan_out).
  * Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks, 2010. */

@@ -11,7 +11,7 @@
 
 static inline bool tc_statistics_has(const char *name, const tc_tensor *x, int axis) {
   const int rank = tc_rank(x);
-  if (axis < -rank || axis >= rank) tc_fail_as(TC_ERROR_ARGUMENT, "%s: axis %d of %d", name, axis, rank);
+  if (axis < -rank || axis >= rank) (tc_fail_as)(TC_ERROR_ARGUMENT, "%s: axis %d of %d", name, axis, rank);
   return axis >= -rank && axis < rank;
 }
 
