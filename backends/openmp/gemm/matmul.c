@@ -129,7 +129,7 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
 
 /* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest
  * number of vectors that holds it: B is read in place where it fills a tile.  Returns how many.  An
- * unknown N gets the largest and one vector, or half of a wide one.  all: every width up to
+ * unknown N gets every width, or the largest and half of a wide one.  all: every width up to
  * that. */
 static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
   int count = 0;
@@ -138,8 +138,10 @@ static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
     return count;
   }
   if (!tc_dim_is_const(n)) {
-    width[0] = vectors, width[1] = vectors > 3 ? vectors / 2 : 1;
-    return 2;
+    width[count++] = vectors;
+    if (vectors > 2) width[count++] = vectors > 3 ? vectors / 2 : 2;
+    if (vectors < 4) width[count++] = 1;
+    return count;
   }
   const int64_t each = nr / vectors, left = tc_dim_value(n) % nr;
   const int tail = (int)((left + each - 1) / each);
