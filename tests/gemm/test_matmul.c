@@ -307,6 +307,26 @@ Test(matmul, rows_of_one_set) {
                           .a = s ? MM_COLS : MM_ROWS,
                           .symbolic = s,
                           .epilogue = i == 3});
+  /* The last of its blocks of k is shorter than the others are. */
+  add(&l, (mm_case){.operand = TC_F32, .m = 40, .n = 256, .k = 893});
+  run(l.at, l.n);
+}
+
+/* Many rows times columns of one vector or less: higher tiles, and what is left of the rows. */
+Test(matmul, narrow) {
+  static list l;
+  static const int64_t m[] = {31, 32, 57, 163}, n[] = {3, 8, 9, 16};
+  for (int d = 0; d < 2; ++d)
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        add(&l, (mm_case){.operand = d ? TC_F64 : TC_F32,
+                          .m = m[i],
+                          .n = n[j],
+                          .k = j == 3 ? 1300 : 33,
+                          .a = i == 2 ? MM_COLS : MM_ROWS,
+                          .b = j == 2 ? MM_COLS : MM_ROWS,
+                          .symbolic = (i + j) % 2,
+                          .epilogue = j == 1});
   run(l.at, l.n);
 }
 

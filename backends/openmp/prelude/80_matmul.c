@@ -28,6 +28,8 @@ struct tc_mm {
   int piece;          /* bytes of a row of B to pack at a time, one panel at least */
   int rows[3], cols[3];     /* heights and widths of tiles, falling from mr and nr; 0: no more */
   tc_mm_micro *micro[3][3]; /* by height and width */
+  tc_mm_micro *narrow; /* of the least width and more rows, where N is no more than that; or 0 */
+  int narrow_rows;
   int b_shared;             /* every batch has the same B */
   int reuse; /* the shared memory begins with a line whose first int64_t is not 0 where the rest has
               * been in use by a product of the same B, N and K, and keeps what that packed */

@@ -296,14 +296,24 @@ TC_MM_FN void tc_mm_interleave(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *
   t->done.rows = 0;
 }
 
+/* Steps of the blocks that a micro-kernel's sums of `kn` steps are made in. */
+TC_MM_FN int64_t tc_mm_block(int64_t kn) {
+  return kn > TC_MM_BLOCK ? tc_mm_ceil_div(kn, tc_mm_ceil_div(kn, TC_MM_BLOCK)) : kn;
+}
+
 /* Steps of k that all panels of A take of a panel of B in place before the next ones.  Rows of B that are a multiple of a power
- * of two apart share sets of the caches: as many as a second-level cache keeps of such rows, and a number of those blocks that
- * a micro-kernel's sums are made in, so that no sum changes. */
+ * of two apart share sets of the caches: as many as a second-level cache keeps of such rows. */
 TC_MM_FN int64_t tc_mm_steps_in_place(const tc_mm *g, int64_t kn) {
-  if (kn <= TC_MM_BLOCK) return kn;
-  const int64_t block = tc_mm_ceil_div(kn, tc_mm_ceil_div(kn, TC_MM_BLOCK));
-  const int64_t apart = g->b_ks & -g->b_ks, kept = apart ? TC_MM_SETS * TC_MM_WAYS / apart : kn;
-  return kept < block ? block : kept / block * block;
+  const int64_t block = tc_mm_block(kn), apart = g->b_ks & -g->b_ks;
+  const int64_t kept = apart ? TC_MM_SETS * TC_MM_WAYS / apart : kn;
+  return kept < block || !block ? block : kept / block * block;
+}
+
+/* The first steps of the `left` ones of kn.  No sum changes: they are whole blocks, or what is left of the last one. */
+TC_MM_FN int64_t tc_mm_next_steps(int64_t kn, int64_t left, int64_t part) {
+  const int64_t block = tc_mm_block(kn);
+  if (part >= kn) return left;
+  return tc_mm_min(part, left > block ? (left - 1) / block * block : left);
 }
 
 /* One panel of B against the task's panels of A.  The first one has the rows of A packed, each panel
@@ -329,9 +339,9 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const int few = n.inplace && panels * most < next.count;
   if (few) next.count = 0;
   const int64_t part = n.inplace && c->c_direct && whole && panels > 1 ? tc_mm_steps_in_place(g, kn) : steps;
-  int64_t k = 0;
+  int64_t k = 0, some;
   do {
-    const int64_t some = tc_mm_min(part, steps - k);
+    some = tc_mm_next_steps(steps, steps - k, part);
     const int end = last && k + some == steps;
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
@@ -360,7 +370,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
       tc_mm_interleave(c, t, micro, &x, sums, add);
       if (end) t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
     }
-    k += part;
+    k += some;
   } while (k < steps);
 }
 
@@ -569,6 +579,21 @@ TC_MM_FN const tc_mm *tc_mm_lower(const tc_mm *g, tc_mm *low) {
   return low;
 }
 
+/* g, or, where all columns are in one panel of the least width, with its higher tile and no other widths. */
+TC_MM_FN const tc_mm *tc_mm_narrow(const tc_mm *g, tc_mm *narrow) {
+  int v = 0;
+  while (v < 2 && g->cols[v + 1]) ++v;
+  if (!g->narrow || g->n > g->cols[v] || g->m < 2 * g->narrow_rows) return g;
+  *narrow = *g;
+  narrow->mr = g->narrow_rows, narrow->nr = g->cols[v];
+  narrow->cols[0] = g->cols[v], narrow->cols[1] = narrow->cols[2] = 0;
+  for (int i = 0; i < 3; ++i) {
+    narrow->rows[i] = i ? g->rows[i - 1] : g->narrow_rows;
+    narrow->micro[i][0] = i ? g->micro[i - 1][v] : g->narrow;
+  }
+  return narrow;
+}
+
 /* Are there packed panels of B from an earlier product?  From now on there may be. */
 TC_MM_FN int tc_mm_is_packed(const tc_mm_call *c, char *shared) {
   int64_t *const there = (int64_t *)shared;
@@ -582,8 +607,8 @@ TC_MM_FN int tc_mm_is_packed(const tc_mm_call *c, char *shared) {
 __attribute__((weak, visibility("hidden"), minsize)) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes) {
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
-  tc_mm low;
-  g = tc_mm_lower(g, &low);
+  tc_mm low, narrow;
+  g = tc_mm_narrow(tc_mm_lower(g, &low), &narrow);
   tc_mm_call c = {.g = g,
                   .b = shared + (g->reuse ? 64 : 0),
                   .own = own,
