@@ -19,7 +19,7 @@ static tc_val value_of(copy *c, tc_val v);
 static uint32_t buffer_of(copy *c, uint32_t b) {
   if (!c->buffer[b]) {
     c->to.buffer[c->to.nbuffer] = c->from->buffer[b];
-    c->to.base[c->to.nbuffer] = c->from->base[b];
+    if (c->from->base) c->to.base[c->to.nbuffer] = c->from->base[b];
     c->buffer[b] = ++c->to.nbuffer;
   }
   return c->buffer[b] - 1;
@@ -97,7 +97,7 @@ tc_kernel lo_canonical(lo *L, const tc_kernel *k) {
   c.buffer = lo_alloc(L, L->scratch, (k->nbuffer + 1) * sizeof *c.buffer);
   c.to.expr = lo_alloc(L, L->arena, (k->nexpr + 1) * sizeof *c.to.expr);
   c.to.buffer = lo_alloc(L, L->arena, (k->nbuffer + 1) * sizeof *c.to.buffer);
-  c.to.base = lo_alloc(L, L->arena, (k->nbuffer + 1) * sizeof *c.to.base);
+  if (k->base) c.to.base = lo_alloc(L, L->arena, (k->nbuffer + 1) * sizeof *c.to.base);
   c.to.nest = lo_alloc(L, L->arena, (k->nnest + 1) * sizeof *c.to.nest);
   c.key = lo_alloc(L, L->scratch, (k->nexpr + 1) * sizeof *c.key);
   for (uint32_t i = 1; i < k->nexpr; i++) {

@@ -39,7 +39,7 @@
  *   workspace.c         where those between kernels lie;  layout.c: what a layout takes
  *   inplace.c           writes into operands
  *   rows.c              arrays whose rows may lie apart: pitch.c, operands;  padding.c,
- *                       intermediates
+ *                       intermediates;  flat_rows.c: in nests without rows
  *   base.c              constant parts of addresses become parts of pointers
  *
  * Of kernels that are made.

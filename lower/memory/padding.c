@@ -51,7 +51,8 @@ static void pad(lo *L, uint32_t buffer) {
   const tc_buf_layout layout = layout_of(L, &b->type, pitch);
   const tc_dim numel = tc_layout_numel(L->dims, &b->type, &layout);
   if (tc_dim_bad(numel)) return;
-  lo_set_pitch(&r, pitch);
+  for (uint32_t i = 0; i < L->p->nkernel; i++)
+    if (lo_names(&L->p->kernel[i], buffer)) lo_set_pitch(&r, &L->p->kernel[i], pitch);
   b->layout = layout, b->numel = numel;
 }
 

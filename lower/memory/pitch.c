@@ -1,8 +1,9 @@
 /* pitch.c - operands whose rows may lie apart.
  *
- * Where all accesses to an operand are by rows (rows.h), the same kernels read a matrix whose rows
- * lie apart, such as columns of a wider one.  Their distance is a symbol, the pitch, which the
- * entry reads from the operand; strided operands that have none are packed. */
+ * Where all accesses to an operand are by rows (rows.h), or count its elements through all of them
+ * (flat_rows.c), the same kernels read a matrix whose rows lie apart, such as columns of a wider
+ * one.  Their distance is a symbol, the pitch, which the entry reads from the operand; strided
+ * operands that have none are packed. */
 #include "lower/memory/rows.h"
 
 #include <stdio.h>
@@ -58,10 +59,17 @@ static void choose(lo *L, uint32_t buffer) {
   const lo_rows r = {L, buffer, b->type.dim[b->type.rank - 1]};
   for (uint32_t i = 0; i < L->p->nkernel; i++) {
     const tc_kernel *k = &L->p->kernel[i];
-    if (lo_names(k, buffer) && (!lo_is_by_rows(&r, k) || shares_text(L, k))) return;
+    if (lo_names(k, buffer) && ((!lo_is_by_rows(&r, k) && !lo_is_flat(&r, k)) || shares_text(L, k)))
+      return;
   }
   b->pitched = true;
-  lo_set_pitch(&r, pitch_of(L, b->index, b->type.rank - 1));
+  const tc_dim pitch = pitch_of(L, b->index, b->type.rank - 1);
+  for (uint32_t i = 0; i < L->p->nkernel; i++) {
+    tc_kernel *k = &L->p->kernel[i];
+    if (!lo_names(k, buffer)) continue;
+    if (lo_is_by_rows(&r, k)) lo_set_pitch(&r, k, pitch);
+    else lo_skip_gaps(&r, k, pitch);
+  }
 }
 
 void lo_choose_pitches(lo *L) {

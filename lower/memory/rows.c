@@ -136,10 +136,7 @@ static void rewrite(void *self, uint32_t *buffer, tc_address *a) {
   for (int t = 0; t < a->nterm; t++) take_pitch(w, &a->term[t].stride);
 }
 
-void lo_set_pitch(const lo_rows *r, tc_dim pitch) {
-  const tc_program *p = r->L->p;
-  for (uint32_t i = 0; i < p->nkernel; i++) {
-    rewriting w = {r, &p->kernel[i], pitch};
-    if (lo_names(w.k, r->buffer)) lo_each_access(&p->kernel[i], rewrite, &w);
-  }
+void lo_set_pitch(const lo_rows *r, tc_kernel *k, tc_dim pitch) {
+  rewriting w = {r, k, pitch};
+  lo_each_access(k, rewrite, &w);
 }

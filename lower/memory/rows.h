@@ -18,7 +18,10 @@ typedef struct lo_rows {
 bool lo_names(const tc_kernel *k, uint32_t buffer);
 /* Is it by rows that k loads its elements and stores them? */
 bool lo_is_by_rows(const lo_rows *r, const tc_kernel *k);
-/* All kernels' rows lie `pitch` elements apart.  requires: each that names the array is by rows */
-void lo_set_pitch(const lo_rows *r, tc_dim pitch);
+/* The rows of the kernel lie `pitch` elements apart.  requires: it is by rows */
+void lo_set_pitch(const lo_rows *r, tc_kernel *k, tc_dim pitch);
+/* flat_rows.c: does k load its elements, all in order, as if there were no rows?  The same then. */
+bool lo_is_flat(const lo_rows *r, const tc_kernel *k);
+void lo_skip_gaps(const lo_rows *r, tc_kernel *k, tc_dim pitch);
 
 #endif

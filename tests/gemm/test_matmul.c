@@ -292,6 +292,44 @@ Test(matmul, blocks) {
   run(l.at, l.n);
 }
 
+/* Few rows times a B in place whose rows share sets of the caches: blocks of k that all panels of rows take before the next,
+ * tiles that are finished in C and such that are not. */
+Test(matmul, rows_of_one_set) {
+  static list l;
+  static const int64_t m[] = {7, 12, 16, 21, 33}, k[] = {0, 100, 257, 700, 1700};
+  for (int d = 0; d < 2; ++d)
+    for (int i = 0; i < 5; ++i)
+      for (int s = 0; s < 2; ++s)
+        add(&l, (mm_case){.operand = d ? TC_F64 : TC_F32,
+                          .m = m[i],
+                          .n = d ? 512 : 1024,
+                          .k = k[(i + s + d) % 5],
+                          .a = s ? MM_COLS : MM_ROWS,
+                          .symbolic = s,
+                          .epilogue = i == 3});
+  /* The last of its blocks of k is shorter than the others are. */
+  add(&l, (mm_case){.operand = TC_F32, .m = 40, .n = 256, .k = 893});
+  run(l.at, l.n);
+}
+
+/* Many rows times columns of one vector or less: higher tiles, and what is left of the rows. */
+Test(matmul, narrow) {
+  static list l;
+  static const int64_t m[] = {31, 32, 57, 163}, n[] = {3, 8, 9, 16};
+  for (int d = 0; d < 2; ++d)
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        add(&l, (mm_case){.operand = d ? TC_F64 : TC_F32,
+                          .m = m[i],
+                          .n = n[j],
+                          .k = j == 3 ? 1300 : 33,
+                          .a = i == 2 ? MM_COLS : MM_ROWS,
+                          .b = j == 2 ? MM_COLS : MM_ROWS,
+                          .symbolic = (i + j) % 2,
+                          .epilogue = j == 1});
+  run(l.at, l.n);
+}
+
 Test(matmul, batches) {
   static list l;
   static const int64_t m[] = {1, 20, 70}, n[] = {64, 9, 100};

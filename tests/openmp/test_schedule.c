@@ -109,6 +109,21 @@ Test(schedule, of_blocks_of_rows) {
   }
 }
 
+/* Elements are read through all rows, which may lie apart: of four operands; a fifth is as the entry packs it.  Halves come as
+ * even and odd ones all the same. */
+Test(schedule, of_rows_apart) {
+  tc_graph *g = tc_graph_parse("graph g\n%1 = param bf16[R,C] \"a\"\n%2 = param bf16[R,C] \"b\"\n%3 = param bf16[R,C] \"c\"\n"
+                               "%4 = param bf16[R,C] \"d\"\n%5 = param bf16[R,C] \"e\"\n%6 = mul %1 %2\n%7 = mul %3 %4\n"
+                               "%8 = add %6 %7\n%9 = add %8 %5\nret %9\n",
+                               &diag);
+  tc_program *p = planned(g);
+  const tc_omp_stage_schedule *stage = p->kernel[0].schedule->nest[0].variant[0].stage;
+  cr_expect_eq(stage->pack.n, 4);
+  cr_expect(stage->deinterleave);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 /* A product of one column: short rows are blocks, longer ones are reduced one by one. */
 Test(schedule, of_one_column_of_short_rows) {
   tc_graph *g = tc_graph_parse("graph g\n%1 = param f32[B,R,C] \"x\"\n%2 = param f32[B,C,N] \"y\"\n%3 = matmul %1 %2\nret %3\n", &diag);
@@ -397,6 +412,17 @@ Test(stated, scan_of_blocks_of_rows) {
                "tile1[36][TC_L]");
 }
 
+/* Element by element, from where the row of each begins. */
+Test(stated, rows_apart_that_are_not_packed) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = exp %1\nret %2\n", "program g\nkernel exp_1\n  nest 0\n    vector j\n",
+               "tc_gather_f32(b0");
+}
+
+Test(stated, rows_apart) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = exp %1\nret %2\n",
+               "program g\nkernel exp_1\n  nest 0\n    vector j\n    stage 0 unroll 2\n    stage 0 pack %4\n", "rows4 + (j1 - first)");
+}
+
 Test(stated, product_of_one_row) {
   check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[1,C] \"v\"\n"
                "%3 = permute %2 axes=[1,0]\n%4 = matmul %1 %3\nret %4\n",
@@ -476,6 +502,8 @@ REFUSED(outer_lanes, SUM, "sum_1", "vector i\ntile 16\ninterchange 1\nouter i\no
         "line 7: outer i: it is no parallel axis beside the lanes'")
 REFUSED(transposed_rows, SUM, "sum_1", "vector j\nstage 0 transpose %1\n",
         "line 5: stage 0 transpose %1: it has no neighbours along the other axis of a block")
+REFUSED(packed_rows, SUM, "sum_1", "vector j\nstage 0 pack %1\n",
+        "line 5: stage 0 pack %1: it does not go through rows that may lie apart")
 REFUSED(transposed_long_rows, SCAN, "cumsum_1", "vector i\ntile 16\nstage 0 transpose-store 1\n",
         "line 6: stage 0 transpose-store 1: it stores no short rows")
 REFUSED(transposed_jammed_rows, SCAN, "cumsum_1", "when j < 20\nvector i\ntile 16\njam-vectors 2\nstage 0 transpose %1\nelse\nvector j\n",

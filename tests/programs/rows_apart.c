@@ -17,8 +17,21 @@ TC_COMPILE static tc_tensor *product(operand x TC_SHAPE("f32[B,M,K]"), operand w
 TC_COMPILE static tc_tensor *picked(operand table TC_SHAPE("f32[V,C]"), operand i TC_SHAPE("i64[R]")) {
   return tc_mul_s(tc_embedding(table, i), 2);
 }
-/* One element follows the other through all rows: no pitch. */
+/* One element follows the other through all rows, pieces of which are copied; so it is beside columns, and of four operands. */
 TC_COMPILE static tc_tensor *flat(operand x TC_SHAPE("f32[R,C]"), operand y TC_SHAPE("f32[R,C]")) { return tc_mul(x, y); }
+TC_COMPILE static tc_tensor *halves(operand x TC_SHAPE("bf16[B,R,C]"), operand y TC_SHAPE("bf16[B,R,C]")) {
+  return tc_mul(tc_silu(x), y);
+}
+TC_COMPILE static tc_tensor *known(operand x TC_SHAPE("f64[70,131]")) { return tc_where(tc_gt_s(x, 0), x, tc_neg(x)); }
+TC_COMPILE static bool both(operand x TC_SHAPE("f32[R,C]"), operand y TC_SHAPE("f32[R,C]"), tc_tensor **out) {
+  out[0] = tc_add(tc_relu(x), y);
+  out[1] = tc_sum(tc_mul(x, x), TC_AXES(0), false);
+  return out[0] && out[1];
+}
+TC_COMPILE static tc_tensor *five(operand a TC_SHAPE("f32[R,C]"), operand b TC_SHAPE("f32[R,C]"), operand c TC_SHAPE("f32[R,C]"),
+                                  operand d TC_SHAPE("f32[R,C]"), operand e TC_SHAPE("f32[R,C]")) {
+  return tc_add(tc_mul(a, b), tc_sub(tc_mul(c, d), e));
+}
 /* Differentiated by the tape: its two parts have pitches of their own. */
 TC_COMPILE static tc_tensor *layer(operand x TC_SHAPE("f32[B,I]"), operand w TC_SHAPE("f32[I,O]"), operand b TC_SHAPE("f32[O]")) {
   return tc_gelu(tc_add(tc_matmul(x, w), b));
@@ -49,6 +62,12 @@ static tc_tensor *within(operand x, int64_t left, int64_t right) {
     CHECK(tc_allclose(got, want, tc_dtype_of(want) == TC_BF16 ? 1.6e-2 : 1.3e-6, 1e-5));    \
   } while (0)
 
+static tc_tensor *first_of_both(operand x, operand y) {
+  tc_tensor *out[2] = {0};
+  CHECK(both(x, y, out) && tc_allclose(out[1], tc_sum(tc_square(x), TC_AXES(0), false), 1e-5, 1e-4));
+  return out[0];
+}
+
 static void sizes(int64_t r, int64_t c, int64_t left, int64_t right) {
   TC_SCOPE {
     tc_tensor *x = within(tc_randn(TC_DIMS(r, c), 1, TC_F32), left, right);
@@ -58,7 +77,19 @@ static void sizes(int64_t r, int64_t c, int64_t left, int64_t right) {
     SAME("columns", 0, columns(within(tc_randn(TC_DIMS(r, c), 4, TC_BF16), left, right)));
     SAME("product", 0, product(batches, x, tc_randn(TC_DIMS(r), 5, TC_F32)));
     SAME("picked", 0, picked(x, tc_arange(r, r - 1, -1, TC_I64)));
-    SAME("flat", 1, flat(x, y));
+  }
+}
+
+static void flat_sizes(int64_t r, int64_t c, int64_t left, int64_t right) {
+  TC_SCOPE {
+    tc_tensor *x = within(tc_randn(TC_DIMS(r, c), 1, TC_F32), left, right);
+    tc_tensor *y = within(tc_randn(TC_DIMS(r, c), 2, TC_F32), right, left);
+    tc_tensor *z = within(tc_randn(TC_DIMS(3, r, c), 3, TC_BF16), left, right);
+    SAME("flat", 0, flat(x, y));
+    SAME("flat", 0, flat(x, tc_contiguous(y)));
+    SAME("halves", 0, halves(z, within(tc_randn(TC_DIMS(3, r, c), 4, TC_BF16), right, left)));
+    SAME("both", 0, first_of_both(x, y));
+    SAME("five", 1, five(x, y, x, y, x)); /* only four have places */
   }
 }
 
@@ -73,6 +104,10 @@ int main(void) {
   sizes(7, 5, 1, 2);
   sizes(33, 70, 3, 0);
   sizes(300, 17, 0, 64);
+  flat_sizes(7, 5, 1, 2);
+  flat_sizes(300, 17, 0, 64);
+  flat_sizes(21, 1031, 5, 9);
+  flat_sizes(5000, 3, 1, 0);
   TC_SCOPE {
     tc_tensor *x = tc_randn(TC_DIMS(9, 40), 1, TC_F32), *y = within(tc_randn(TC_DIMS(40, 9), 2, TC_F32), 1, 1);
     SAME("fixed", 0, fixed(within(x, 5, 3), y));
@@ -80,6 +115,7 @@ int main(void) {
     SAME("fixed", 1, fixed(tc_transpose(tc_contiguous(tc_transpose(x, 0, 1)), 0, 1), y)); /* elements apart */
     SAME("fixed", 1, fixed(tc_flip(x, TC_AXES(0)), y));                                    /* rows backwards */
     SAME("fixed", 1, fixed(tc_expand(tc_slice(x, 0, 0, 1, 1), TC_DIMS(9, 40)), y));        /* one row */
+    SAME("known", 0, known(within(tc_randn(TC_DIMS(70, 131), 4, TC_F64), 3, 2)));
     tc_tensor *z = tc_randn(TC_DIMS(6, 7, 8), 3, TC_F32);
     SAME("product", 1, product(tc_slice(z, 1, 1, 5, 1), tc_randn(TC_DIMS(4, 8), 4, TC_F32), tc_randn(TC_DIMS(4), 5, TC_F32)));
   }

@@ -129,7 +129,7 @@ static int heights_of(const level *l, tc_dim m, int *rows) {
 
 /* Widths in vectors for N columns in panels of nr: the largest, and for what is left the smallest
  * number of vectors that holds it: B is read in place where it fills a tile.  Returns how many.  An
- * unknown N gets the largest and one vector, or half of a wide one.  all: every width up to
+ * unknown N gets every width, or the largest and half of a wide one.  all: every width up to
  * that. */
 static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
   int count = 0;
@@ -138,8 +138,10 @@ static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
     return count;
   }
   if (!tc_dim_is_const(n)) {
-    width[0] = vectors, width[1] = vectors > 3 ? vectors / 2 : 1;
-    return 2;
+    width[count++] = vectors;
+    if (vectors > 2) width[count++] = vectors > 3 ? vectors / 2 : 2;
+    if (vectors < 4) width[count++] = 1;
+    return count;
   }
   const int64_t each = nr / vectors, left = tc_dim_value(n) % nr;
   const int tail = (int)((left + each - 1) / each);
@@ -152,6 +154,18 @@ static int widths_of(int vectors, int nr, tc_dim n, bool all, int *width) {
 /* Is there another form of the product, whose columns are others? */
 static bool is_transformed(const tc_omp_matmul *x) {
   return tc_omp_mm_is_winograd(x) || tc_omp_mm_is_winograd_gradient(x);
+}
+
+/* Rows of a tile of one vector, where all of N may be in one: a call for each 8 of them takes as long as their products.  The
+ * pointers to more rows than these are in no registers.  0: there is none. */
+static int narrow_rows(const tc_omp_matmul *x, const level *l) {
+  enum { ROWS_OF_NARROW = 16 };
+  int64_t least, most_rows, fewest_rows, most;
+  tc_dims *c = tc_graph_dims(x->p->graph);
+  tc_dim_range(c, x->mm->axis[x->an].extent, &least, &most);
+  tc_dim_range(c, x->mm->axis[x->am].extent, &fewest_rows, &most_rows);
+  if (l->tile || l->lanes < 16 || tc_mm_is_chain(x->mm) || is_transformed(x)) return 0;
+  return least <= l->lanes * 4 / x->e.sum && most_rows >= 2 * ROWS_OF_NARROW ? ROWS_OF_NARROW : 0;
 }
 
 static const char *tile_of(const tc_omp_matmul *x, const level *l) {
@@ -180,6 +194,7 @@ static void put_tiles(const tc_omp_matmul *x) {
                             is_transformed(x), width);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
+    if (narrow_rows(x, l)) tc_omp_mm_put_tile(x->out, tile_of(x, l), narrow_rows(x, l), 1);
   }
   tc_put(x->out, "#endif\n");
 }
@@ -207,6 +222,8 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
     tc_put(x->out, "}");
   }
   tc_put(x->out, "},\n");
+  if (narrow_rows(x, l))
+    tc_putf(x->out, "      .narrow = tc_mm_%s_%dx1, .narrow_rows = %d,\n", tile_of(x, l), narrow_rows(x, l), narrow_rows(x, l));
   const bool amx = l->tile && !strcmp(l->tile, "amx");
   tc_putf(x->out, "      .slices = %d,\n", amx && x->mm->costly ? 16 : 1);
   if (amx) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");

@@ -74,15 +74,15 @@ static void put_row(const tile *t, int i) {
   tc_put(t->out, "\n");
 }
 
-/* A block in as many parts as the tile has rows: each begins by asking for a row of C, so that all
- * are there at the end and never many on their way at once. */
-static void put_loop(const tile *t) {
-  tc_putf(t->out,
-          "    for (const char *row = c; n > 0; row += cs) {\n"
-          "      for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(row + i, 1, 3);\n"
-          "      const int64_t rest = n > part ? n - part : 0;\n"
-          "      for (; n > rest; --n) {\n",
-          t->vectors);
+/* Do the multiplications leave time to ask for all lines of a later row of B, which may be read in place?  As many are made in
+ * a cycle as loads. */
+static bool asks_ahead(const tile *t) {
+  return !t->vnni && !t->bytes && (t->rows + 2 * t->vectors + 1) * 4 <= t->rows * t->vectors * 3;
+}
+
+/* The steps of a part of a block. */
+static void put_steps(const tile *t, bool ahead) {
+  tc_put(t->out, "      for (; n > rest; --n) {\n");
   for (int j = 0; j < t->vectors; ++j)
     tc_putf(t->out, "        const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
   if (t->vnni || t->bytes) tc_put(t->out, "        V x;\n");
@@ -91,9 +91,28 @@ static void put_loop(const tile *t) {
   for (int j = 0; is_offset(t) && j < t->vectors; ++j)
     tc_putf(t->out, "        z%d = __builtin_ia32_vpdpbusd512(z%d, offset, b%d);\n", j, j, j);
   for (int i = 0; i < t->rows; ++i) put_row(t, i);
+  if (ahead)
+    tc_putf(t->out, "        for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(b + ahead + i, 0, 2);\n", t->vectors);
   tc_put(t->out, "        __builtin_prefetch(prefetch, 0, 2);\n        prefetch += as, b += bs");
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, ", a%d += ks", i);
-  tc_put(t->out, ";\n      }\n    }\n");
+  tc_put(t->out, ";\n      }\n");
+}
+
+/* A block in as many parts as the tile has rows: each begins by asking for a row of C, so that all
+ * are there at the end and never many on their way at once. */
+static void put_loop(const tile *t) {
+  tc_putf(t->out,
+          "    for (const char *row = c; n > 0; row += cs) {\n"
+          "      for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(row + i, 1, 3);\n"
+          "      const int64_t rest = n > part ? n - part : 0;\n",
+          t->vectors);
+  if (asks_ahead(t)) {
+    tc_put(t->out, "      if (add & TC_MM_AHEAD) {\n      const int64_t ahead = TC_MM_ROWS_AHEAD * bs;\n");
+    put_steps(t, true);
+    tc_put(t->out, "      }\n"); /* n is rest */
+  }
+  put_steps(t, false);
+  tc_put(t->out, "    }\n");
 }
 
 /* form: C: how the sums of a row and a vector are stored; both, twice. */
@@ -143,7 +162,7 @@ static void put_blocks(const tile *t) {
   put_sums(t);
   put_loop(t);
   put_results(t);
-  tc_put(t->out, t->blocked ? "    add = TC_MM_ADD;\n  } while (k > 0);\n" : "  }\n");
+  tc_put(t->out, t->blocked ? "    add |= TC_MM_ADD;\n  } while (k > 0);\n" : "  }\n");
 }
 
 void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {

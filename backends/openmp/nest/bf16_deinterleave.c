@@ -8,10 +8,13 @@ static bool varies(const tc_print_scope *s, uint32_t id) { return s->depends[id]
 static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_expr *e = &s->k->expr[id];
   if (!varies(s, id)) return false;
-  tc_buf at = {0};
-  tc_print_address(s, &e->address, &at);
-  tc_putf(out, "tc_loadevenodd_bf16(b%u + (%s), u & 1)", e->buffer, at.text ? at.text : "0");
-  tc_buf_free(&at);
+  tc_put(out, "tc_loadevenodd_bf16(");
+  if (!tc_omp_put_packed(s, id, out)) {
+    tc_putf(out, "b%u + (", e->buffer);
+    tc_print_address(s, &e->address, out);
+    tc_put(out, ")");
+  }
+  tc_put(out, ", u & 1)");
   return true;
 }
 
@@ -71,12 +74,13 @@ void tc_omp_begin_deinterleave(tc_omp_nest *x, const tc_stage *st) {
     if (!x->jam_points) tc_print_line(&x->s, "tc_vf32 even%u;", st->action[i].value.id);
     else tc_print_line(&x->s, "tc_vf32 even%u[%d];", st->action[i].value.id, TC_OMP_PAIR);
   }
+  x->loads = x->s.load;
   x->s.load = load;
   x->s.store = store;
   x->s.self = x;
 }
 
 void tc_omp_end_deinterleave(tc_omp_nest *x) {
-  x->s.load = NULL;
+  x->s.load = x->loads;
   x->s.store = NULL;
 }

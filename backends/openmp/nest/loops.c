@@ -252,9 +252,11 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
     snprintf(end, sizeof end, "end%d", axis);
     tc_omp_put_prefetch_distance(x, r->index);
     if (x->plan->pipeline == (int)r->index && x->plan->align) put_delayed_edges(x, r);
+    const bool packed = tc_omp_begin_packed_rows(x, r->index, from, end);
     if (r->block) put_blocks(x, r, from, end, exact);
     else if (is_short_interval(x, r->st)) put_short_interval(x, r, from, end);
     else put_vector_loop(x, r, from, end, exact);
+    if (packed) tc_omp_end_packed_rows(x);
   } else if (x->interchanged) tc_omp_put_interchanged_loop(x, r, axis, e.text);
   else if (r->block) put_scalar_blocks(x, r, axis, e.text);
   else {

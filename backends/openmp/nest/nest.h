@@ -30,6 +30,7 @@ typedef struct tc_omp_nest {
   bool jam_points;
   uint8_t *hoisted;
   uint32_t tiled; /* the stage whose loads are from tiles, or whose stores are to tiles */
+  bool (*loads)(const tc_print_scope *s, uint32_t id, tc_buf *out); /* how loads are printed where vectors are not deinterleaved */
 } tc_omp_nest;
 
 /* All stages of the nest at one outer point (or TC_L of them, or the first `lanes` of TC_L). */
@@ -106,6 +107,13 @@ int tc_omp_served_stage(const tc_omp_nest *x, const tc_stage *st);
  * down to end; false: there are none. */
 bool tc_omp_begin_tiles(tc_omp_nest *x, uint32_t stage);
 void tc_omp_end_tiles(tc_omp_nest *x);
+
+/* packed_rows.c.  begin opens, of a stage with rows that may lie apart, a loop over pieces of its points `from` to `end`,
+ * which become those of the piece; end closes it.  false: the stage has none. */
+bool tc_omp_begin_packed_rows(tc_omp_nest *x, uint32_t stage, char from[16], char end[16]);
+void tc_omp_end_packed_rows(tc_omp_nest *x);
+/* Where the load's element at the point of the scope lies in packed rows; false: it is not from there. */
+bool tc_omp_put_packed(const tc_print_scope *s, uint32_t id, tc_buf *out);
 
 /* row_blocks.c.  declare: the tiles of a variant whose rows are shorter than `width`; fill: of all
  * loads, in front of the stages at a point; empty: behind the loops of a stage.  load_row,

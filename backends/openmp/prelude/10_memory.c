@@ -204,6 +204,22 @@ TC_FN void tc_prefetch(const void *p, int64_t distance, int bytes) {
   tc_prefetch_once(p, distance, bytes);
   tc_prefetch_once(p, distance - 512, bytes);
 }
+/* @ tc_join_rows tc_in_order */
+/* Elements `first` .. `first` + `count`, of `size` bytes each, of rows of `width` elements with a gap of so many between two of
+ * them, copied to `to`. */
+TC_SLOW void tc_join_rows(const char *x, int64_t first, int64_t count, int64_t width, int64_t gap, int64_t size, char *to) {
+  const char *from = x + (first + first / width * gap) * size;
+  for (int64_t some = TC_MIN(width - first % width, count); count > 0; count -= some, some = TC_MIN(width, count)) {
+    __builtin_memcpy(to, from, some * size);
+    to += some * size, from += (some + gap) * size;
+  }
+}
+/* The same elements as they lie, if there is no gap. */
+TC_FN const void *tc_in_order(const void *x, int64_t first, int64_t count, int64_t width, int64_t gap, int64_t size, void *to) {
+  if (!gap) return (const char *)x + first * size;
+  tc_join_rows(x, first, count, width, gap, size, to);
+  return to;
+}
 /* @ tc_to_line */
 /* Elements of so many bytes from p to where the next line begins. */
 TC_FN int64_t tc_to_line(const void *p, int bytes) { return (int64_t)(-(uintptr_t)p & 63) / bytes; }

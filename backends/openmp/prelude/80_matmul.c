@@ -1,12 +1,14 @@
 /* Matrix products: what micro-kernels are, what a kernel tells the driver (struct tc_mm), and what all drivers of
  * products share: 81_matmul_run.c, 84_matmul_chain.c, 85_winograd.c, 87_winograd_gradient.c. */
-/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN TC_MM_ROUND */
-enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4, TC_MM_ROUND = 8 };
+/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN TC_MM_ROUND TC_MM_AHEAD TC_MM_ROWS_AHEAD */
+enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4, TC_MM_ROUND = 8, TC_MM_AHEAD = 16 };
+enum { TC_MM_ROWS_AHEAD = 32 };
 
 /* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD
  * to what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left
  * in registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  One of pairs of bf16 stores sums as
- * bf16 (TC_MM_ROUND).  On its way it asks for k / pace
+ * bf16 (TC_MM_ROUND); of those of several vectors, high ones also ask for the rows of b that they come to TC_MM_ROWS_AHEAD
+ * steps later (TC_MM_AHEAD).  On its way it asks for k / pace
  * lines of memory from `prefetch` on, `as` apart: a part of the next panel of B. */
 typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b,
                          int64_t bs, char *c, int64_t cs, int add, const char *prefetch, int64_t as);
@@ -26,6 +28,8 @@ struct tc_mm {
   int piece;          /* bytes of a row of B to pack at a time, one panel at least */
   int rows[3], cols[3];     /* heights and widths of tiles, falling from mr and nr; 0: no more */
   tc_mm_micro *micro[3][3]; /* by height and width */
+  tc_mm_micro *narrow; /* of the least width and more rows, where N is no more than that; or 0 */
+  int narrow_rows;
   int b_shared;             /* every batch has the same B */
   int reuse; /* the shared memory begins with a line whose first int64_t is not 0 where the rest has
               * been in use by a product of the same B, N and K, and keeps what that packed */

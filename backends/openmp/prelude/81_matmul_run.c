@@ -23,14 +23,17 @@
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_12)
+#define tc_mm_run TC_NAME(tc_mm_run_13)
 #else
-#define tc_mm_run tc_mm_run_12
+#define tc_mm_run tc_mm_run_13
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes);
 #else
+#define TC_MM_BLOCK 128  /* steps of a micro-kernel of f32 or f64 whose sums join the total */
+#define TC_MM_SETS (1 << 17) /* bytes from a line to the next one of its set in a second-level cache */
+#define TC_MM_WAYS 4     /* lines of a set that are kept for B, of 8 or more */
 #define TC_MM_SHORT 8    /* lines that a micro-kernel asks for in no more time than asking for what the epilogue touches takes */
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
 #define TC_MM_FEW_IN_PLACE 8 /* panels of rows, for which a B in a second-level cache is not packed */
@@ -293,6 +296,26 @@ TC_MM_FN void tc_mm_interleave(const tc_mm_call *c, tc_mm_task *t, tc_mm_micro *
   t->done.rows = 0;
 }
 
+/* Steps of the blocks that a micro-kernel's sums of `kn` steps are made in. */
+TC_MM_FN int64_t tc_mm_block(int64_t kn) {
+  return kn > TC_MM_BLOCK ? tc_mm_ceil_div(kn, tc_mm_ceil_div(kn, TC_MM_BLOCK)) : kn;
+}
+
+/* Steps of k that all panels of A take of a panel of B in place before the next ones.  Rows of B that are a multiple of a power
+ * of two apart share sets of the caches: as many as a second-level cache keeps of such rows. */
+TC_MM_FN int64_t tc_mm_steps_in_place(const tc_mm *g, int64_t kn) {
+  const int64_t block = tc_mm_block(kn), apart = g->b_ks & -g->b_ks;
+  const int64_t kept = apart ? TC_MM_SETS * TC_MM_WAYS / apart : kn;
+  return kept < block || !block ? block : kept / block * block;
+}
+
+/* The first steps of the `left` ones of kn.  No sum changes: they are whole blocks, or what is left of the last one. */
+TC_MM_FN int64_t tc_mm_next_steps(int64_t kn, int64_t left, int64_t part) {
+  const int64_t block = tc_mm_block(kn);
+  if (part >= kn) return left;
+  return tc_mm_min(part, left > block ? (left - 1) / block * block : left);
+}
+
 /* One panel of B against the task's panels of A.  The first one has the rows of A packed, each panel
  * when it is needed, while the panel before has asked for what it is packed from. */
 TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb, int64_t kn,
@@ -300,43 +323,55 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const tc_mm *g = c->g;
   const tc_mm_panel n = tc_mm_panel_at(c, q);
   const int64_t k0 = kb * c->kc, steps = tc_mm_ceil_div(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
+  const int64_t panels = t->p1 - t->p0;
   const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0) : tc_mm_b_block(c, t, q, kb);
   const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku, most = steps / g->pace;
-  const int last = k0 + kn == g->k;
+  const int last = k0 + kn == g->k, whole = n.cols == n.width;
   tc_mm_next next = {b, 0, 0, 64, 0};
   if (q + 1 < t->g1) next = tc_mm_next_panel(c, t, q + 1, kb, kn);
   /* Lines that follow each other are asked for in parts of a line. */
   int64_t lines = most, step = next.step;
   if (step == 64 && most > 0) {
-    lines = tc_mm_min(most, tc_mm_ceil_div(next.count, t->p1 - t->p0));
+    lines = tc_mm_min(most, tc_mm_ceil_div(next.count, panels));
     step = tc_mm_ceil_div(lines * 64, most);
   }
-  for (int64_t i = 0; i < t->p1 - t->p0; ++i) {
-    const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
-    const int v = tc_mm_fit(g->rows, rows),
-              direct = c->c_direct && rows == g->rows[v] && n.cols == n.width;
-    /* Micro-kernels ask for C themselves, but for those with `begin`.  While few steps are made nothing arrives. */
-    if (most >= TC_MM_SHORT && (direct ? g->begin && (last || kb > 0) : last)) g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
-    tc_mm_micro *micro = g->micro[v][n.v];
-    const char *line = tc_mm_line_to_prefetch(&next, i, lines, b);
-    int64_t pitch = line == b ? 0 : step;
-    if (first) {
-      tc_mm_a_panel(c, t, t->p0 + i, kb, kn);
-      const tc_mm_next more = tc_mm_next_rows(c, t, t->p0 + i + 1, kb, kn);
-      if (more.count && more.count <= most) line = more.line, pitch = more.step;
+  /* Few panels of A have no time to ask for all of the next panel of B in place: the first one asks for rows of its own. */
+  const int few = n.inplace && panels * most < next.count;
+  if (few) next.count = 0;
+  const int64_t part = n.inplace && c->c_direct && whole && panels > 1 ? tc_mm_steps_in_place(g, kn) : steps;
+  int64_t k = 0, some;
+  do {
+    some = tc_mm_next_steps(steps, steps - k, part);
+    const int end = last && k + some == steps;
+    for (int64_t i = 0; i < panels; ++i) {
+      const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
+      const int v = tc_mm_fit(g->rows, rows), direct = c->c_direct && rows == g->rows[v] && whole;
+      /* Micro-kernels ask for C themselves, but for those with `begin`.  While few steps are made nothing arrives. */
+      if (most >= TC_MM_SHORT && (direct ? g->begin && (last || kb > 0) : end))
+        g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
+      tc_mm_micro *micro = g->micro[v][n.v];
+      const char *line = k ? b : tc_mm_line_to_prefetch(&next, i, lines, b);
+      int64_t pitch = line == b ? 0 : step;
+      if (first && !k) {
+        tc_mm_a_panel(c, t, t->p0 + i, kb, kn);
+        const tc_mm_next more = tc_mm_next_rows(c, t, t->p0 + i + 1, kb, kn);
+        if (more.count && more.count <= most) line = more.line, pitch = more.step;
+      }
+      const int add = (kb > 0 || k > 0 ? TC_MM_ADD : 0) | (n.inplace && !i && (few || first) ? TC_MM_AHEAD : 0);
+      const char *const a = t->a[i] + k * t->ks[i];
+      if (direct) {
+        micro(some, a, t->rs[i], t->ks[i], b + k * bs, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs,
+              add | (g->c_rounded ? TC_MM_ROUND : 0), line, pitch);
+        continue;
+      }
+      if (!k) t->slot ^= 1;
+      char *sums = t->sums + tc_mm_slot(c, t, q, i, !whole) * g->mr * cs;
+      const tc_mm_args x = {a, b + k * bs, line, some, t->rs[i], t->ks[i], bs, pitch};
+      tc_mm_interleave(c, t, micro, &x, sums, add);
+      if (end) t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
     }
-    if (direct) {
-      micro(steps, t->a[i], t->rs[i], t->ks[i], b, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs,
-            (kb > 0 ? TC_MM_ADD : 0) | (g->c_rounded ? TC_MM_ROUND : 0), line, pitch);
-      continue;
-    }
-    t->slot ^= 1;
-    char *sums = t->sums + tc_mm_slot(c, t, q, i, n.cols < n.width) * g->mr * cs;
-    const tc_mm_args x = {t->a[i], b, line, steps, t->rs[i], t->ks[i], bs, pitch};
-    tc_mm_interleave(c, t, micro, &x, sums, kb > 0);
-    if (!last) continue;
-    t->done = (tc_mm_done){m0, rows, n.n0, n.cols, sums};
-  }
+    k += some;
+  } while (k < steps);
 }
 
 /* All k blocks of the column panels at hand. */
@@ -544,6 +579,21 @@ TC_MM_FN const tc_mm *tc_mm_lower(const tc_mm *g, tc_mm *low) {
   return low;
 }
 
+/* g, or, where all columns are in one panel of the least width, with its higher tile and no other widths. */
+TC_MM_FN const tc_mm *tc_mm_narrow(const tc_mm *g, tc_mm *narrow) {
+  int v = 0;
+  while (v < 2 && g->cols[v + 1]) ++v;
+  if (!g->narrow || g->n > g->cols[v] || g->m < 2 * g->narrow_rows) return g;
+  *narrow = *g;
+  narrow->mr = g->narrow_rows, narrow->nr = g->cols[v];
+  narrow->cols[0] = g->cols[v], narrow->cols[1] = narrow->cols[2] = 0;
+  for (int i = 0; i < 3; ++i) {
+    narrow->rows[i] = i ? g->rows[i - 1] : g->narrow_rows;
+    narrow->micro[i][0] = i ? g->micro[i - 1][v] : g->narrow;
+  }
+  return narrow;
+}
+
 /* Are there packed panels of B from an earlier product?  From now on there may be. */
 TC_MM_FN int tc_mm_is_packed(const tc_mm_call *c, char *shared) {
   int64_t *const there = (int64_t *)shared;
@@ -557,8 +607,8 @@ TC_MM_FN int tc_mm_is_packed(const tc_mm_call *c, char *shared) {
 __attribute__((weak, visibility("hidden"), minsize)) void
 tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t own_bytes) {
   if (g->batch <= 0 || g->m <= 0 || g->n <= 0) return;
-  tc_mm low;
-  g = tc_mm_lower(g, &low);
+  tc_mm low, narrow;
+  g = tc_mm_narrow(tc_mm_lower(g, &low), &narrow);
   tc_mm_call c = {.g = g,
                   .b = shared + (g->reuse ? 64 : 0),
                   .own = own,

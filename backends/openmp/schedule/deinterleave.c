@@ -15,18 +15,19 @@ static bool in_order(const tc_omp_facts *f, const tc_address *a) {
 }
 
 /* Is expression id, and all it needs along the lanes, made of bf16 rows?  *rows: some are. */
-static bool of_rows(const tc_omp_facts *f, uint32_t id, bool *rows) {
+static bool of_rows(const tc_omp_facts *f, const tc_stage *st, uint32_t id, bool *rows) {
   const tc_expr *e = &f->k->expr[id];
   if (!id || !(f->depends[id] >> f->vector & 1)) return true;
   switch (e->kind) {
   case TC_EX_LOAD:
     *rows = true;
-    return is_bf16(f, e->buffer) && !e->guard.id && in_order(f, &e->address);
+    return is_bf16(f, e->buffer) && !e->guard.id &&
+           (in_order(f, &e->address) || tc_omp_may_pack(f, st, e));
   case TC_EX_OP:
   case TC_EX_CAST:
   case TC_EX_ROUND:
     for (int i = 0; i < 3; ++i)
-      if (!of_rows(f, e->in[i].id, rows)) return false;
+      if (!of_rows(f, st, e->in[i].id, rows)) return false;
     return true;
   default:
     return false;
@@ -39,7 +40,7 @@ bool tc_omp_may_deinterleave(const tc_omp_facts *f, const tc_stage *st) {
   for (uint32_t i = 0; i < st->naction; ++i) {
     const tc_action *a = &st->action[i];
     if (a->kind != TC_ACT_REDUCE && a->kind != TC_ACT_STORE) return false;
-    if ((a->further[0].id && !a->term.id) || a->guard.id || !of_rows(f, a->value.id, &rows))
+    if ((a->further[0].id && !a->term.id) || a->guard.id || !of_rows(f, st, a->value.id, &rows))
       return false;
     if (a->kind == TC_ACT_STORE && (!is_bf16(f, a->buffer) || !in_order(f, &a->address)))
       return false;

@@ -91,7 +91,7 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   s->outer = s->interchange ? tc_omp_plan_outer(&c->f) : -1;
   s->outer_tile = s->outer < 0 ? 0 : TC_OMP_OUTER;
   if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
-  if (!tc_omp_plan_transpose(c) || !tc_omp_plan_row_blocks(c)) return false;
+  if (!tc_omp_plan_transpose(c) || !tc_omp_plan_row_blocks(c) || !tc_omp_plan_packed_rows(c)) return false;
   if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c)))
     return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */

@@ -78,6 +78,11 @@ bool tc_omp_plan_transpose(tc_omp_choice *c);
 /* The axis that lanes of a transpose are better along than along its stores, -1: none. */
 int tc_omp_plan_transposed(const tc_omp_facts *f);
 
+/* packed_rows.c.  may: is the load of elements through all rows of an array that may lie apart?
+ * plan: sets the lists of all stages.  false: out of memory. */
+bool tc_omp_may_pack(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e);
+bool tc_omp_plan_packed_rows(tc_omp_choice *c);
+
 /* row_blocks.c: is the stage one at points in the lanes, along rows that are short?  may: are rows
  * of the load, or of the store, moved as transposed blocks?  plan: sets the lists of all stages.
  * false: out of memory. */

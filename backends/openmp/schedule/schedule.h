@@ -59,6 +59,7 @@ typedef struct tc_omp_stage_schedule {
   tc_schedule_list transpose;
   /* actions that store such blocks, transposed behind the stage's loops */
   tc_schedule_list transpose_store;
+  tc_schedule_list pack; /* loads of rows that may lie apart, which are copied in front of the stage's loop then */
 } tc_omp_stage_schedule;
 
 /* The parallel axis whose rows are jammed: that of the rows of a product of two matrices, or the only one. */

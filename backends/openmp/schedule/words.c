@@ -327,6 +327,14 @@ static const char *refuse_transpose_store(const tc_schedule_place *at) {
   return nest_of(at)->jam_vectors.n ? "vectors are jammed" : NULL;
 }
 
+static const char *refuse_pack(const tc_schedule_place *at) {
+  const tc_schedule_list *l = &stage_of(at)->pack;
+  for (uint32_t i = 0; i < l->n; ++i)
+    if (!tc_omp_may_pack(&choice(at)->f, loops_of(at), &at->k->expr[l->at[i]]))
+      return "it does not go through rows that may lie apart";
+  return NULL;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define KERNEL(field) offsetof(tc_omp_kernel_schedule, field)
@@ -380,6 +388,7 @@ static const tc_schedule_word stage_words[] = {
     {"prefetch-store", TC_WORD_ACTIONS, STAGE(prefetch_store), 0, refuse_prefetch_store, NULL, try_others},
     {"transpose", TC_WORD_VALUES, STAGE(transpose), 0, refuse_transpose, NULL, try_others},
     {"transpose-store", TC_WORD_ACTIONS, STAGE(transpose_store), 0, refuse_transpose_store, NULL, try_others},
+    {"pack", TC_WORD_VALUES, STAGE(pack), 0, refuse_pack, NULL, try_others},
 };
 
 const tc_schedule_words tc_omp_schedule_words = {
