@@ -3,6 +3,7 @@
 #include "backends/backend.h"
 #include "backends/print/print.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void tc_put_bare(const char *text, tc_buf *out) {
@@ -16,15 +17,13 @@ void tc_put_bare(const char *text, tc_buf *out) {
   tc_put(out, text);
 }
 
-/* Within the function: functions end with a brace in the first column. */
-static bool names_again(const char *line_end, const char *name, size_t n) {
-  const char *end = strstr(line_end, "\n}");
-  for (const char *p = line_end; (p = strstr(p, name)) && (!end || p < end); p += n) {
-    const char c = p[n];
-    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
-      return true;
-  }
-  return false;
+static bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* A symbol or scalar: s_B, a0. */
+static bool is_argument(const char *word) {
+  return (word[0] == 's' && word[1] == '_') || (word[0] == 'a' && word[1] >= '0' && word[1] <= '9');
 }
 
 /* The name that a line `  const <type> s_B = ...` or `  const <type> a0 = ...` declares, or NULL.
@@ -33,29 +32,68 @@ static const char *declared(const char *line) {
   if (strncmp(line, "  const ", 8) != 0) return NULL;
   const char *name = strchr(line + 8, ' ');
   if (!name++ || memchr(line, '\n', (size_t)(name - line))) return NULL;
-  const bool symbol = name[0] == 's' && name[1] == '_';
-  const bool scalar = name[0] == 'a' && name[1] >= '0' && name[1] <= '9';
-  return symbol || scalar ? name : NULL;
+  return is_argument(name) ? name : NULL;
 }
 
-/* Copies text without the symbols and scalars (`  const int64_t s_B = ...`) that nothing below
- * names. */
-static void drop_unused(const char *text, tc_buf *out) {
-  for (const char *line = text; *line;) {
-    const char *end = strchr(line, '\n');
-    const size_t n = end ? (size_t)(end - line) + 1 : strlen(line);
-    const char *name = declared(line);
-    char word[256];
-    const size_t length = name ? strcspn(name, " ") : 0;
-    bool keep = true;
-    if (name && length < sizeof word) {
-      memcpy(word, name, length);
-      word[length] = 0;
-      keep = names_again(line + n, word, length);
+static const char *next_line(const char *line) {
+  const char *end = strchr(line, '\n');
+  return end ? end + 1 : line + strlen(line);
+}
+
+typedef struct declaration {
+  const char *line, *name;
+  size_t length;
+  bool used; /* below its line */
+} declaration;
+
+typedef TC_VEC(declaration) declarations;
+
+/* Marks those of the list that the words of text, up to end, name. */
+static void mark_used(declarations *list, const char *text, const char *end) {
+  while (text < end) {
+    size_t n = 0;
+    while (in_word(text[n])) ++n;
+    const size_t candidates = n && is_argument(text) ? list->n : 0;
+    for (size_t i = 0; i < candidates; ++i) {
+      declaration *d = &list->at[i];
+      if (!d->used && d->name < text && d->length == n && !memcmp(d->name, text, n)) d->used = true;
     }
-    if (keep) tc_putn(out, line, n);
-    line += n;
+    text += n ? n : 1;
   }
+}
+
+/* One function, up to end, without the symbols and scalars (`  const int64_t s_B = ...`) that
+ * nothing below names.  false: out of memory. */
+static bool drop_unused_of(const char *function, const char *end, declarations *list, tc_buf *out) {
+  list->n = 0;
+  for (const char *line = function; line < end; line = next_line(line)) {
+    const char *name = declared(line);
+    const declaration d = {line, name, name ? strcspn(name, " ") : 0, false};
+    if (name && !tc_push(list, d)) return false;
+  }
+  mark_used(list, function, end);
+  const char *from = function; /* what is not copied yet */
+  for (size_t i = 0; i < list->n; ++i) {
+    const declaration *d = &list->at[i];
+    if (d->used) continue;
+    tc_putn(out, from, (size_t)(d->line - from));
+    from = next_line(d->line);
+  }
+  tc_putn(out, from, (size_t)(end - from));
+  return true;
+}
+
+/* The text without what its functions, which end with a brace in the first column, do not use. */
+static bool drop_unused(const char *text, tc_buf *out) {
+  declarations list = {0};
+  bool ok = true;
+  while (ok && *text) {
+    const char *brace = strstr(text, "\n}"), *end = brace ? brace + 2 : text + strlen(text);
+    ok = drop_unused_of(text, end, &list, out);
+    text = end;
+  }
+  free(list.at);
+  return ok;
 }
 
 /* A C identifier: the kernel's readable name without its number, and the hash. */
@@ -85,10 +123,10 @@ void tc_print_named(const char *text, const char *name, tc_buf *out) {
 static bool finish(const tc_kernel *k, const char *raw, const char *launcher, const char *suffix,
                    tc_kernel_text *t, tc_buf *numbered, size_t *body) {
   tc_buf whole = {0}, nameless = {0}, bare = {0};
-  drop_unused(raw, &whole);
+  bool ok = drop_unused(raw, &whole);
   *body = whole.len;
   tc_put(&whole, launcher);
-  bool ok = whole.text && !whole.failed && tc_print_arguments(whole.text, t, numbered, &nameless);
+  ok = ok && whole.text && !whole.failed && tc_print_arguments(whole.text, t, numbered, &nameless);
   if (ok) tc_put_bare(nameless.text, &bare);
   ok = ok && bare.text && !bare.failed;
   if (ok) put_name(k, tc_hash(bare.text, bare.len, 0), suffix, &t->name);

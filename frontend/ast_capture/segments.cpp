@@ -277,8 +277,11 @@ void Segmenter::run(bool fullgraph) {
   if (wrong || (fullgraph && !breaks.empty() && !whole)) out.segments.clear();
   bool partly = !out.segments.empty();
   // A statement may stop several segments, not all of which were followed by some inside of it.
-  std::set<std::pair<unsigned, std::string>> shown, compiled_inside;
-  auto key = [](const Message &m) { return std::pair(m.loc.getRawEncoding(), m.text); };
+  // A function that calls itself meets its own branches again, in another statement of its own.
+  std::set<std::tuple<unsigned, bool, std::string>> shown, compiled_inside;
+  auto key = [](const Message &m) {
+    return std::tuple(m.loc.getRawEncoding(), m.notes.empty(), m.text);
+  };
   for (const Break &each : breaks)
     if (partly && !each.inside.empty()) compiled_inside.insert(key(each.message));
   for (auto &[m, inside, remedy, around] : breaks) {

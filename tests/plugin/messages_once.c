@@ -21,3 +21,12 @@ TC_COMPILE tc_tensor *two_of_three(const tc_tensor *x TC_SHAPE("f32[N,H,W]")) {
   return tc_pad_reflect(x, TC_INTS(1, 1), TC_INTS(1, 1));
 }
 // CHECK: {{.*}}resample.h{{.*}} remark: 'two_of_three' not compiled: this is an error: tc_pad_reflect: 2 and 2 numbers for 3 axes
+
+// The statement that calls the function again stays: a break of its own, though for the same branch.
+TC_COMPILE tc_tensor *power(M, int n) {
+  if (n == 0) return tc_ones(tc_shape(x), TC_F32);
+  return tc_mul(x, power(x, n - 1));
+}
+// CHECK: messages_once.c:[[#@LINE-3]]:9: remark: graph break in 'power': the branch depends on a value that is not known at build time; its sides are compiled, each for itself
+// CHECK: messages_once.c:[[#@LINE-4]]:9: remark: graph break in 'power': the branch depends on a value that is not known at build time; TC_SPECIALIZE("n=...")
+// CHECK: messages_once.c:[[#@LINE-4]]:20: note: 'power' is called here
