@@ -1,6 +1,11 @@
 // part_cache.cpp - see part_cache.h.
 #include "driver/part_cache.h"
 
+#include <cstring>
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Compression.h"
+
 // Hashes of the sources of what compiles parts (CMakeLists.txt).
 extern "C" const char tc_part_compiler[];
 
@@ -15,6 +20,43 @@ static void add(tc_sha256 &hash, StringRef text) {
 static void add(tc_sha256 &hash, const std::vector<std::string> &list) {
   add(hash, std::to_string(list.size()));
   for (const std::string &text : list) add(hash, text);
+}
+
+namespace zstd = llvm::compression::zstd;
+using Bytes = llvm::SmallVector<uint8_t, 0>;
+
+// Assembly of hundreds of kernels is more than an entry may take, and a small part of that when
+// compressed: the size of the text, then what zstd makes of it; without zstd, 0 and the text.
+static Bytes packed(StringRef text) {
+  Bytes out(sizeof(uint64_t)), body;
+  if (!zstd::isAvailable() || text.empty()) {
+    out.append(text.bytes_begin(), text.bytes_end());
+    return out;
+  }
+  const uint64_t size = text.size();
+  memcpy(out.data(), &size, sizeof size);
+  zstd::compress(llvm::arrayRefFromStringRef(text), body, zstd::BestSpeedCompression);
+  out.append(body);
+  return out;
+}
+
+static bool unpack(StringRef stored, std::string &text) {
+  uint64_t size;
+  if (stored.size() < sizeof size) return false;
+  memcpy(&size, stored.data(), sizeof size);
+  stored = stored.drop_front(sizeof size);
+  if (!size) {
+    text = stored.str();
+    return true;
+  }
+  if (!zstd::isAvailable()) return false;
+  text.resize(size);
+  size_t n = size;
+  llvm::Error error = zstd::decompress(llvm::arrayRefFromStringRef(stored),
+                                       reinterpret_cast<uint8_t *>(text.data()), n);
+  const bool ok = !error && n == size;
+  llvm::consumeError(std::move(error));
+  return ok;
 }
 
 static tc_digest digest_of_kernels(StringRef text) {
@@ -39,6 +81,7 @@ PartCache::PartCache(tc_cache *cache, const clang::CompilerInstance &user, Form 
     : cache(cache), entries(entries) {
   tc_sha256_begin(&common);
   if (!cache) return;
+  add(common, "packed");
   add(common, form == Form::Assembly ? "assembly" : "bitcode");
   add(common, clang::getClangFullVersion());
   add(common, tc_part_compiler);
@@ -66,7 +109,7 @@ bool PartCache::get(UnitPart &part) const {
   tc_digest name = key(part);
   tc_buf found = {};
   bool there = tc_cache_get(cache, &name, &found);
-  if (there) part.output.assign(found.text ? found.text : "", found.len);
+  there = there && found.text && unpack({found.text, found.len}, part.output);
   tc_buf_free(&found);
   return there;
 }
@@ -74,7 +117,8 @@ bool PartCache::get(UnitPart &part) const {
 void PartCache::put(const UnitPart &part) const {
   if (!cache || !part.error.empty()) return;
   tc_digest name = key(part);
-  tc_cache_put(cache, &name, part.output.data(), part.output.size());
+  const Bytes bytes = packed(part.output);
+  tc_cache_put(cache, &name, bytes.data(), bytes.size());
 }
 
 } // namespace tc

@@ -32,6 +32,11 @@
 // RUN: for f in $(find %t/kept -type f); do printf "other bytes" | dd of=$f conv=notrunc seek=100 bs=1 2> dd.log; done
 // RUN: %tc -O2 -c main.c -o damaged.o -fplugin-arg-tc-cache=%t/kept && cmp damaged.o plain.o
 //
+// Entries are compressed: these would not all fit as they are.
+// RUN: %tc -O2 -c main.c -o few.o -fplugin-arg-tc-cache=%t/few -fplugin-arg-tc-cache-size=256K
+// RUN: %tc -O2 -c main.c -o few.o -fplugin-arg-tc-cache=%t/few -fplugin-arg-tc-cache-size=256K -Rpass=tc 2>&1 | %check --check-prefix=WARM %s
+// RUN: cmp few.o plain.o
+//
 // Two builds at once; folders that cannot be made; no room.
 // RUN: rm -rf %t/kept && (%tc -O2 -c main.c -o one.o -fplugin-arg-tc-cache=%t/kept & %tc -O2 -c main.c -o two.o -fplugin-arg-tc-cache=%t/kept && wait) && cmp one.o plain.o && cmp two.o plain.o
 // RUN: %tc -O2 -c main.c -o none.o -fplugin-arg-tc-cache=/proc/tcompile/kept && cmp none.o plain.o
