@@ -157,14 +157,15 @@ static bool is_transformed(const tc_omp_matmul *x) {
 }
 
 /* Rows of a tile of one vector, where all of N may be in one: a call for each 8 of them takes as long as their products.  The
- * pointers to more rows than these are in no registers.  0: there is none. */
+ * pointers to more rows than these are in no registers.  0: there is none.  Of an A that is stored by columns lower tiles are
+ * faster. */
 static int narrow_rows(const tc_omp_matmul *x, const level *l) {
   enum { ROWS_OF_NARROW = 16 };
   int64_t least, most_rows, fewest_rows, most;
   tc_dims *c = tc_graph_dims(x->p->graph);
   tc_dim_range(c, x->mm->axis[x->an].extent, &least, &most);
   tc_dim_range(c, x->mm->axis[x->am].extent, &fewest_rows, &most_rows);
-  if (l->tile || l->lanes < 16 || tc_mm_is_chain(x->mm) || is_transformed(x)) return 0;
+  if (l->tile || l->lanes < 16 || tc_mm_is_chain(x->mm) || is_transformed(x) || tc_omp_mm_a_cols(x)) return 0;
   return least <= l->lanes * 4 / x->e.sum && most_rows >= 2 * ROWS_OF_NARROW ? ROWS_OF_NARROW : 0;
 }
 

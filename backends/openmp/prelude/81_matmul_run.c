@@ -325,8 +325,10 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const int64_t k0 = kb * c->kc, steps = tc_mm_ceil_div(kn, g->kp) * (g->kp / g->ku), cs = g->nr * g->cs;
   const int64_t panels = t->p1 - t->p0;
   const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0) : tc_mm_b_block(c, t, q, kb);
-  const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku, most = steps / g->pace;
+  const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku;
   const int last = k0 + kn == g->k, whole = n.cols == n.width;
+  const int64_t part = n.inplace && c->c_direct && whole && panels > 1 ? tc_mm_steps_in_place(g, kn) : steps;
+  const int64_t most = tc_mm_min(part, steps) / g->pace;
   tc_mm_next next = {b, 0, 0, 64, 0};
   if (q + 1 < t->g1) next = tc_mm_next_panel(c, t, q + 1, kb, kn);
   /* Lines that follow each other are asked for in parts of a line. */
@@ -338,7 +340,6 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   /* Few panels of A have no time to ask for all of the next panel of B in place: the first one asks for rows of its own. */
   const int few = n.inplace && panels * most < next.count;
   if (few) next.count = 0;
-  const int64_t part = n.inplace && c->c_direct && whole && panels > 1 ? tc_mm_steps_in_place(g, kn) : steps;
   int64_t k = 0, some;
   do {
     some = tc_mm_next_steps(steps, steps - k, part);
