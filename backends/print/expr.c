@@ -119,6 +119,20 @@ static void put_run(tc_print_scope *s, uint32_t id) {
   s->printed[id] |= TC_PRINT_RUN;
 }
 
+/* The number of an element: i64 in every lane. */
+static void put_number(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
+  if (e->address.nterm) {
+    put_index(s, e, id, out);
+    return;
+  }
+  tc_print_place p = tc_print_locate(s, &e->address, "");
+  tc_put(out, "tc_set_i64(");
+  tc_print_number(s, &e->address, out);
+  tc_put(out, ")");
+  put_lane_part(s, &p, out);
+  tc_print_place_free(&p);
+}
+
 static void put_random(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
   const char *t = tc_print_storage(e->dtype == TC_F32 && tc_dtype_is_half(e->storage) ? e->storage : e->dtype);
   tc_buf at = {0};
@@ -126,12 +140,8 @@ static void put_random(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf 
     tc_print_number(s, &e->address, &at);
     tc_putf(out, "tc_randrun_%s(&w%u, v%u[0], %s)", t, id, e->in[0].id, at.text ? at.text : "");
   } else {
-    tc_print_place p = tc_print_locate(s, &e->address, "");
-    tc_print_number(s, &e->address, &at);
-    tc_putf(out, "tc_%s_%s(v%u, tc_set_i64(%s)", e->op == OP_RAND ? "rand" : "randn", t, e->in[0].id, at.text ? at.text : "");
-    put_lane_part(s, &p, out);
-    tc_put(out, ")");
-    tc_print_place_free(&p);
+    put_number(s, e, id, &at);
+    tc_putf(out, "tc_%s_%s(v%u, %s)", e->op == OP_RAND ? "rand" : "randn", t, e->in[0].id, at.text ? at.text : "");
   }
   tc_buf_free(&at);
 }

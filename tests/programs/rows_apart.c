@@ -71,7 +71,6 @@ static tc_tensor *first_of_both(operand x, operand y) {
 static void sizes(int64_t r, int64_t c, int64_t left, int64_t right) {
   TC_SCOPE {
     tc_tensor *x = within(tc_randn(TC_DIMS(r, c), 1, TC_F32), left, right);
-    tc_tensor *y = within(tc_randn(TC_DIMS(r, c), 2, TC_F32), right, left);
     tc_tensor *batches = within(tc_randn(TC_DIMS(3, r, c), 3, TC_F32), left, right);
     SAME("rows", 0, rows(x));
     SAME("columns", 0, columns(within(tc_randn(TC_DIMS(r, c), 4, TC_BF16), left, right)));
