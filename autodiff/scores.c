@@ -7,7 +7,7 @@
 typedef struct finder {
   const tc_graph *g;
   uint8_t *mark, *reached; /* per value */
-  uint8_t part, bit;
+  uint8_t part;
 } finder;
 
 static const tc_node *node(const finder *f, uint32_t id) {
@@ -27,7 +27,7 @@ static bool is_multiplied(finder *f, uint32_t id) {
 }
 
 bool tc_mark_scores(const tc_graph *g, uint8_t *mark, uint8_t part, uint8_t bit) {
-  finder f = {.g = g, .mark = mark, .part = part, .bit = bit};
+  finder f = {.g = g, .mark = mark, .part = part};
   f.reached = calloc(tc_graph_count(g) + 1u, 1);
   for (uint32_t id = 1; f.reached && id <= tc_graph_count(g); id++) {
     const tc_ref x = mark[id] & part ? tc_softmax_operand(g, (tc_ref){id}, f.reached) : (tc_ref){0};

@@ -102,11 +102,10 @@ static bool take_action(lo_attention *x, const tc_action *a) {
   const bool stores = a->kind == TC_ACT_STORE;
   if (stores && is_local(x, a)) return is_plain_store(a);
   if (stores && s->k->buffer[a->buffer] != x->weights) return add_also(s, a);
-  const tc_action **to = stores                                                 ? &s->store
-                         : a->kind != TC_ACT_REDUCE                             ? NULL
-                         : a->reducer == TC_REDUCE_MAX                          ? &s->max
-                         : a->reducer == TC_REDUCE_SUM && s->max                ? &s->sum
-                                                                                : NULL;
+  const tc_action **to = NULL;
+  if (stores) to = &s->store;
+  else if (a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_MAX) to = &s->max;
+  else if (a->kind == TC_ACT_REDUCE && a->reducer == TC_REDUCE_SUM && s->max) to = &s->sum;
   if (!to || *to) return false;
   *to = a;
   return true;
