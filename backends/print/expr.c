@@ -133,8 +133,12 @@ static void put_number(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf 
   tc_print_place_free(&p);
 }
 
+const char *tc_print_random_type(const tc_expr *e) {
+  return tc_print_storage(e->dtype == TC_F32 && tc_dtype_is_half(e->storage) ? e->storage : e->dtype);
+}
+
 static void put_random(tc_print_scope *s, const tc_expr *e, uint32_t id, tc_buf *out) {
-  const char *t = tc_print_storage(e->dtype == TC_F32 && tc_dtype_is_half(e->storage) ? e->storage : e->dtype);
+  const char *t = tc_print_random_type(e);
   tc_buf at = {0};
   if (s->printed[id] & TC_PRINT_RUN) {
     tc_print_number(s, &e->address, &at);

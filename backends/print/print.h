@@ -133,6 +133,8 @@ void tc_print_leave(tc_print_scope *s, uint8_t *outer); /* frees the inner set *
 void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out);
 /* The same in 64 bits: of numbers of elements that no array need have. */
 void tc_print_number(const tc_print_scope *s, const tc_address *a, tc_buf *out);
+/* The type whose bits a random number has. */
+const char *tc_print_random_type(const tc_expr *e);
 /* Of a bound of a chain's keys (tc_mm_find_keys), along whose rows axis m runs: the upper or the
  * lower one of rows m0 to `last`. */
 void tc_print_key_bound(tc_print_scope *s, const tc_address *a, int m, bool upper, tc_buf *out);

@@ -7,11 +7,6 @@
 #include "backends/cuda/gemm/chain.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static const char *bits_of(const tc_expr *e) {
-  return e->storage == TC_F16 ? "11" : e->storage == TC_BF16 ? "8" : "24";
-}
 
 /* Is the value made of uniforms that lanes can share?  along: the axis of neighbours. */
 static bool is_shared(const tc_cuda_product *x, const tc_expr *e, int *along) {
@@ -57,7 +52,7 @@ static void put_test(tc_cuda_product *x, uint32_t id, int along) {
   free(b);
 }
 
-/* Per value: do A, that of the second product or terms need it? */
+/* Per value: does A, or that of the second product, need it? */
 static uint8_t *find_needed(tc_cuda_product *x) {
   uint8_t *need = calloc(x->k->nexpr + 1, 1);
   if (!need) {
@@ -82,15 +77,16 @@ static void put_four(tc_cuda_product *x, uint32_t id, int along) {
   const tc_expr *e = &x->k->expr[id];
   const uint32_t seed = e->in[0].id;
   char *const a = number_at(x, e, "row[0]", "key"), *const b = number_at(x, e, "row[1]", "key");
+  const char *const type = tc_print_random_type(e);
   tc_buf step = {0};
   put_step(x, e, &step);
   tc_print_line(&x->s, "if (i %% 4 == 0) {");
   tc_print_line(&x->s, "  const tc_i64 a = %s, b = %s;", a, b);
   if (along == x->kk)
-    tc_print_line(&x->s, "  if (shared%u) tc_uniforms_of_columns<%s>(uniform%u, v%u.l[0], a, b);", id, bits_of(e), id, seed);
+    tc_print_line(&x->s, "  if (shared%u) tc_uniforms_of_columns<tc_%s>(uniform%u, v%u.l[0], a, b);", id, type, id, seed);
   else
-    tc_print_line(&x->s, "  if (shared%u) tc_uniforms_of_rows<%s>(uniform%u, v%u.l[0], a, b, %s);", id, bits_of(e), id, seed, step.text);
-  tc_print_line(&x->s, "  else tc_uniforms_apart<%s>(uniform%u, v%u.l[0], a, b, %s);", bits_of(e), id, seed, step.text);
+    tc_print_line(&x->s, "  if (shared%u) tc_uniforms_of_rows<tc_%s>(uniform%u, v%u.l[0], a, b, %s);", id, type, id, seed, step.text);
+  tc_print_line(&x->s, "  else tc_uniforms_apart<tc_%s>(uniform%u, v%u.l[0], a, b, %s);", type, id, seed, step.text);
   tc_print_line(&x->s, "}");
   tc_buf_free(&step);
   free(a);

@@ -36,12 +36,16 @@ TC_FN tc_u32 tc_philox_word(const uint4 &w, int i) {
     return r;                                                                                      \
   }
 /* @ tc_uniform_of_word */
-template <int BITS> TC_FN tc_f32 tc_uniform_of_word(tc_u32 word) {
-  return (tc_f32)(word >> (32 - BITS)) * (1.0f / (tc_f32)(1u << BITS));
+/* Bits of a uniform of type T. */
+template <class T> constexpr int tc_uniform_bits = 24;
+template <> constexpr int tc_uniform_bits<tc_f16> = 11;
+template <> constexpr int tc_uniform_bits<tc_bf16> = 8;
+template <class T> TC_FN tc_f32 tc_uniform_of_word(tc_u32 word) {
+  return (tc_f32)(word >> (32 - tc_uniform_bits<T>)) * (1.0f / (tc_f32)(1u << tc_uniform_bits<T>));
 }
 /* @ TC_UNIFORM */
 /* Neighbours share their blocks. */
-#define TC_UNIFORM(name, BITS)                                                                     \
+#define TC_UNIFORM(name, T)                                                                        \
   template <int M, int N>                                                                          \
   TC_FN tc_vec<tc_f32, tc_most(M, N)> name(const tc_vec<tc_i64, M> &seed, const tc_vec<tc_i64, N> &at) { \
     tc_vec<tc_f32, tc_most(M, N)> r;                                                               \
@@ -50,16 +54,16 @@ template <int BITS> TC_FN tc_f32 tc_uniform_of_word(tc_u32 word) {
       const tc_u64 at_i = (tc_u64)TC_AT(at, i);                                                    \
       if (i > 0 && (M > 1 || at_i >> 2 != (tc_u64)TC_AT(at, i - 1) >> 2))                          \
         w = tc_philox(TC_AT(seed, i), at_i >> 2, 0);                                               \
-      r.l[i] = tc_uniform_of_word<BITS>(tc_philox_word(w, (int)(at_i & 3)));                       \
+      r.l[i] = tc_uniform_of_word<T>(tc_philox_word(w, (int)(at_i & 3)));                       \
     }                                                                                              \
     return r;                                                                                      \
   }
 /* @ tc_rand_f32 */
-TC_UNIFORM(tc_rand_f32, 24)
+TC_UNIFORM(tc_rand_f32, tc_f32)
 /* @ tc_rand_f16 */
-TC_UNIFORM(tc_rand_f16, 11)
+TC_UNIFORM(tc_rand_f16, tc_f16)
 /* @ tc_rand_bf16 */
-TC_UNIFORM(tc_rand_bf16, 8)
+TC_UNIFORM(tc_rand_bf16, tc_bf16)
 /* @ tc_all */
 TC_FN bool tc_all(bool x) { return __ballot_sync(0xffffffffu, x) == 0xffffffffu; } /* of the warp */
 /* @ tc_uniforms_of_columns tc_uniforms_of_rows tc_uniforms_apart */
@@ -69,15 +73,15 @@ TC_FN bool tc_all(bool x) { return __ballot_sync(0xffffffffu, x) == 0xffffffffu;
  *   columns  neighbours along columns are numbered one after the other, rows those along rows: four lanes share four
  *            blocks, of which each computes one.  Blocks begin with a column, or a row, whose place is a multiple of 4
  *   apart    any others */
-template <int BITS> TC_FN void tc_uniforms_of_columns(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b) {
+template <class T> TC_FN void tc_uniforms_of_columns(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b) {
   const int lane = (int)threadIdx.x % 32;
   const bool odd = lane & 1;
   const uint4 w = tc_philox(seed, (tc_u64)(odd ? b : a) >> 2, 0);
   const tc_u32 x = tc_shuffle(0xffffffffu, odd ? w.x : w.z, 1), y = tc_shuffle(0xffffffffu, odd ? w.y : w.w, 1);
-  to[0] = tc_uniform_of_word<BITS>(odd ? x : w.x), to[1] = tc_uniform_of_word<BITS>(odd ? y : w.y);
-  to[2] = tc_uniform_of_word<BITS>(odd ? w.z : x), to[3] = tc_uniform_of_word<BITS>(odd ? w.w : y);
+  to[0] = tc_uniform_of_word<T>(odd ? x : w.x), to[1] = tc_uniform_of_word<T>(odd ? y : w.y);
+  to[2] = tc_uniform_of_word<T>(odd ? w.z : x), to[3] = tc_uniform_of_word<T>(odd ? w.w : y);
 }
-template <int BITS> TC_FN void tc_uniforms_of_rows(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b, tc_i64 step) {
+template <class T> TC_FN void tc_uniforms_of_rows(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b, tc_i64 step) {
   const int row = (int)threadIdx.x % 32 / 4 % 4;
   const bool odd = row & 1, high = row & 2;
   const uint4 w = tc_philox(seed, (tc_u64)((odd ? b : a) + (high ? step : 0)) >> 2, 0);
@@ -86,13 +90,13 @@ template <int BITS> TC_FN void tc_uniforms_of_rows(tc_f32 (&to)[4], tc_i64 seed,
   const tc_u32 even0 = odd ? x : w.x, odd0 = odd ? w.y : x; /* words 0 or 1, of blocks 0 and 1, or 2 and 3 */
   const tc_u32 even2 = odd ? z : w.z, odd2 = odd ? w.w : z; /* words 2 or 3 */
   const tc_u32 s = tc_shuffle(0xffffffffu, high ? even0 : even2, 8), t = tc_shuffle(0xffffffffu, high ? odd0 : odd2, 8);
-  to[0] = tc_uniform_of_word<BITS>(high ? s : even0), to[1] = tc_uniform_of_word<BITS>(high ? even2 : s);
-  to[2] = tc_uniform_of_word<BITS>(high ? t : odd0), to[3] = tc_uniform_of_word<BITS>(high ? odd2 : t);
+  to[0] = tc_uniform_of_word<T>(high ? s : even0), to[1] = tc_uniform_of_word<T>(high ? even2 : s);
+  to[2] = tc_uniform_of_word<T>(high ? t : odd0), to[3] = tc_uniform_of_word<T>(high ? odd2 : t);
 }
-template <int BITS> TC_FN void tc_uniforms_apart(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b, tc_i64 step) {
+template <class T> TC_FN void tc_uniforms_apart(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b, tc_i64 step) {
   TC_ROLLED for (int i = 0; i < 4; ++i) {
     const tc_u64 at = (tc_u64)((i & 2 ? b : a) + (i & 1 ? step : 0));
-    const tc_f32 x = tc_uniform_of_word<BITS>(tc_philox_word(tc_philox(seed, at >> 2, 0), (int)(at & 3)));
+    const tc_f32 x = tc_uniform_of_word<T>(tc_philox_word(tc_philox(seed, at >> 2, 0), (int)(at & 3)));
     TC_UNROLL for (int j = 0; j < 4; ++j) to[j] = i == j ? x : to[j];
   }
 }

@@ -195,7 +195,8 @@ static void put_tiles(const tc_omp_matmul *x) {
                             is_transformed(x), width);
     for (int r = 0; r < n; ++r)
       for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
-    if (narrow_rows(x, l)) tc_omp_mm_put_tile(x->out, tile_of(x, l), narrow_rows(x, l), 1);
+    const int narrow = narrow_rows(x, l);
+    if (narrow) tc_omp_mm_put_tile(x->out, tile_of(x, l), narrow, 1);
   }
   tc_put(x->out, "#endif\n");
 }
@@ -223,8 +224,8 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
     tc_put(x->out, "}");
   }
   tc_put(x->out, "},\n");
-  if (narrow_rows(x, l))
-    tc_putf(x->out, "      .narrow = tc_mm_%s_%dx1, .narrow_rows = %d,\n", tile_of(x, l), narrow_rows(x, l), narrow_rows(x, l));
+  const int narrow = narrow_rows(x, l);
+  if (narrow) tc_putf(x->out, "      .narrow = tc_mm_%s_%dx1, .narrow_rows = %d,\n", tile_of(x, l), narrow, narrow);
   const bool amx = l->tile && !strcmp(l->tile, "amx");
   tc_putf(x->out, "      .slices = %d,\n", amx && x->mm->costly ? 16 : 1);
   if (amx) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");

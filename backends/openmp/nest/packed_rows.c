@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 
-/* Elements of a piece: few enough that memory is asked for the next one, by what the hardware prefetches, while this one is
- * computed. */
+/* Elements of a piece: few enough that the hardware prefetches the next one while this one is computed. */
 enum { PIECE = 1024 };
+
+static const char *type_of(const tc_omp_nest *x, uint32_t id) {
+  return tc_print_storage(tc_omp_buffer(&x->f, x->s.k->expr[id].buffer)->dtype);
+}
 
 bool tc_omp_put_packed(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_omp_nest *x = s->self;
@@ -18,7 +21,7 @@ bool tc_omp_put_packed(const tc_print_scope *s, uint32_t id, tc_buf *out) {
 static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_omp_nest *x = s->self;
   if (!tc_schedule_has(&x->stage[x->tiled].pack, id)) return false;
-  tc_putf(out, "tc_load%s_%s(", s->lanes ? "n" : "", tc_print_storage(tc_omp_buffer(&x->f, s->k->expr[id].buffer)->dtype));
+  tc_putf(out, "tc_load%s_%s(", s->lanes ? "n" : "", type_of(x, id));
   tc_omp_put_packed(s, id, out);
   if (s->lanes) tc_putf(out, ", %s", s->lanes);
   tc_put(out, ")");
@@ -26,10 +29,6 @@ static bool load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
 }
 
 static const tc_term *gap_of(const tc_omp_nest *x, uint32_t id) { return &x->s.k->expr[id].address.term[0]; }
-
-static const char *type_of(const tc_omp_nest *x, uint32_t id) {
-  return tc_print_storage(tc_omp_buffer(&x->f, x->s.k->expr[id].buffer)->dtype);
-}
 
 /* gap<id>: what lies between two rows; chunk<id>: room for a piece. */
 static void declare(tc_omp_nest *x, uint32_t id) {

@@ -71,6 +71,16 @@ const uint8_t *tc_omp_needs(const tc_omp_facts *f, const tc_stage *st) {
   return f->need;
 }
 
+bool tc_omp_list_loads(const tc_omp_facts *f, const tc_stage *st,
+                       bool (*may)(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e), tc_schedule_list *loads) {
+  const uint8_t *need = tc_omp_needs(f, st);
+  loads->at = tc_arena_alloc(f->p->arena, f->k->nexpr * sizeof *loads->at);
+  if (!loads->at) return false;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id)
+    if (need[id] && may(f, st, &f->k->expr[id])) loads->at[loads->n++] = id;
+  return true;
+}
+
 bool tc_omp_only(const tc_omp_facts *f, tc_act_kind kind) {
   const tc_nest *n = f->nest;
   bool found = false;

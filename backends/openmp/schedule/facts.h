@@ -35,6 +35,10 @@ bool tc_omp_has_kind(const tc_stage *st, tc_act_kind kind);
 bool tc_omp_is_half(tc_dtype d);
 /* Marks the expressions that the stage computes; there until the next call. */
 const uint8_t *tc_omp_needs(const tc_omp_facts *f, const tc_stage *st);
+/* Sets an empty list to the loads that the stage computes and that `may` is true of, allocated in the arena.  false: out
+ * of memory. */
+bool tc_omp_list_loads(const tc_omp_facts *f, const tc_stage *st,
+                       bool (*may)(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e), tc_schedule_list *loads);
 /* Does the nest do this along its sequential axes, and nothing else, with few operations? */
 bool tc_omp_only(const tc_omp_facts *f, tc_act_kind kind);
 bool tc_omp_only_reduces(const tc_omp_facts *f);

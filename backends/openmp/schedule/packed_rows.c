@@ -28,14 +28,7 @@ bool tc_omp_may_pack(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e
 }
 
 bool tc_omp_plan_packed_rows(tc_omp_choice *c) {
-  for (uint32_t i = 0; i < c->f.nest->nstage; ++i) {
-    const tc_stage *st = &c->f.nest->stage[i];
-    tc_schedule_list *l = &c->stage[i].pack;
-    const uint8_t *need = tc_omp_needs(&c->f, st);
-    l->at = tc_arena_alloc(c->f.p->arena, c->f.k->nexpr * sizeof *l->at);
-    if (!l->at) return false;
-    for (uint32_t id = 1; id < c->f.k->nexpr; ++id)
-      if (need[id] && tc_omp_may_pack(&c->f, st, &c->f.k->expr[id])) l->at[l->n++] = id;
-  }
+  for (uint32_t i = 0; i < c->f.nest->nstage; ++i)
+    if (!tc_omp_list_loads(&c->f, &c->f.nest->stage[i], tc_omp_may_pack, &c->stage[i].pack)) return false;
   return true;
 }
