@@ -146,10 +146,7 @@ static void find_bounds(const bounds *b, tc_val v) {
   }
 }
 
-static bool is_zero(const bounds *b, tc_val v) {
-  const tc_expr *e = expr_of(b, v);
-  return e->kind == TC_EX_CONST && tc_dtype_is_float(e->dtype) && e->f == 0;
-}
+static bool is_zero(const bounds *b, tc_val v) { return tc_is_zero(b->k, v); }
 
 /* Finds where v is 0: e to the -inf, of a difference from a number of its row, and multiples. */
 static void find_zeros(const bounds *b, tc_val v) {

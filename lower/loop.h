@@ -615,6 +615,10 @@ void tc_mark_action(const tc_action *a, uint8_t *marked);
 void tc_mark_stage(const tc_stage *s, uint8_t *marked);
 void tc_mark_operands(const tc_kernel *k, uint8_t *marked);
 void tc_mark_operands_of(const tc_expr *e, uint8_t *marked); /* those of one alone */
+/* Is the floating value v 0, rounded or not, of either sign? */
+bool tc_is_zero(const tc_kernel *k, tc_val v);
+/* Which operand of a where(), 1 or 2, is 0; 0: neither, or e is none. */
+int tc_zero_operand(const tc_kernel *k, const tc_expr *e);
 /* Has the epilogue of a product a transcendental of the product?  of_product[k->nexpr]: room. */
 bool tc_costly_epilogue(const tc_kernel *k, uint8_t *of_product);
 

@@ -1,6 +1,8 @@
-/* mark.c - which values of a kernel an action needs, or need another one.  Operands have smaller
+/* mark.c - which values of a kernel an action needs, or need another one, and which are 0.  Operands have smaller
  * indices, so one pass backwards over the pool reaches them all. */
 #include "lower/loop.h"
+
+#include <math.h>
 
 static void mark_terms(const tc_address *a, uint8_t *marked) {
   for (int t = 0; t < a->nterm; t++) marked[a->term[t].value.id] = 1;
@@ -33,6 +35,17 @@ void tc_mark_operands(const tc_kernel *k, uint8_t *marked) {
   for (uint32_t id = k->nexpr; id-- > 1;)
     if (marked[id]) tc_mark_operands_of(&k->expr[id], marked);
   marked[0] = 0;
+}
+
+bool tc_is_zero(const tc_kernel *k, tc_val v) {
+  const tc_expr *e = &k->expr[v.id];
+  if (e->kind == TC_EX_ROUND) return tc_is_zero(k, e->in[0]);
+  return e->kind == TC_EX_CONST && tc_dtype_is_float(e->dtype) && !(e->f < 0 || e->f > 0) && !isnan(e->f);
+}
+
+int tc_zero_operand(const tc_kernel *k, const tc_expr *e) {
+  if (e->kind != TC_EX_OP || e->op != OP_WHERE) return 0;
+  return tc_is_zero(k, e->in[1]) ? 1 : tc_is_zero(k, e->in[2]) ? 2 : 0;
 }
 
 bool tc_costly_epilogue(const tc_kernel *k, uint8_t *of_product) {

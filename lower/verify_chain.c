@@ -15,12 +15,14 @@ static void find_results(const tc_kernel *k, uint8_t *of) {
   }
 }
 
-/* How often the term is a factor of v; -1: v has to do with the rows otherwise. */
+/* How often the term is a factor of v, where that is not 0; -1: v has to do with the rows otherwise. */
 static int count_terms(const tc_kernel *k, tc_val v, tc_val term, const uint8_t *of) {
   const tc_expr *e = &k->expr[v.id];
   if (v.id == term.id) return 1;
   if (!(of[v.id] >> TC_MM_ROWS)) return 0;
   if (e->kind == TC_EX_ROUND) return count_terms(k, e->in[0], term, of);
+  const int zero = tc_zero_operand(k, e);
+  if (zero) return of[e->in[0].id] >> TC_MM_ROWS ? -1 : count_terms(k, e->in[3 - zero], term, of);
   if (e->kind != TC_EX_OP || e->op != OP_MUL) return -1;
   const int x = count_terms(k, e->in[0], term, of), y = count_terms(k, e->in[1], term, of);
   return x < 0 || y < 0 ? -1 : x + y;

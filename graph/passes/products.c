@@ -7,7 +7,7 @@
  *   sum(mul(P, matmul(A, C')), -1)      =  sum(mul(A, matmul(P, C)), -1)       where matmul(P, C) is there before
  *
  * which is the sum in the derivative of a softmax whose weights P, or a multiple of them such as
- * behind dropout, are multiplied with C.  The sum does not wait for the later product then, in
+ * behind dropout (a factor, or a select of 0, which is one here, too), are multiplied with C.  The sum does not wait for the later product then, in
  * whose epilogue its result can be used.
  *
  * Where nobody multiplies P with C, as where gradients alone are asked for, and P is a softmax of
@@ -94,27 +94,48 @@ static tc_ref unconverted(const tc_rewrite *w, tc_ref r) {
 
 /* ---- factors --------------------------------------------------------------------------------- */
 
+/* A value; or where(of, 0, 1) or where(of, 1, 0), operand `zero` of which is 0. */
+typedef struct factor {
+  tc_ref of;
+  int zero; /* 0: a value */
+} factor;
+
 typedef struct factors {
   int n; /* beyond MOST_FACTORS: too many */
-  tc_ref of[MOST_FACTORS];
+  factor of[MOST_FACTORS];
 } factors;
+
+static void add_factor(factors *f, tc_ref of, int zero) {
+  if (f->n < MOST_FACTORS) f->of[f->n] = (factor){of, zero};
+  f->n++;
+}
+
+/* Which operand of where() is 0; 0: none. */
+static int zero_of(const tc_rewrite *w, const tc_node *n) {
+  for (int i = 1; i < 3 && n->op == OP_WHERE; i++)
+    if (tc_is_value(w->old, n->in[i], 0)) return i;
+  return 0;
+}
 
 static void add_factors(const tc_rewrite *w, tc_ref r, factors *f) {
   const tc_ref x = unconverted(w, r);
   const tc_node *n = tc_rewrite_node(w, x);
+  const int zero = zero_of(w, n);
   if (f->n > MOST_FACTORS) return;
   if (n->op == OP_MUL) {
     add_factors(w, n->in[0], f);
     add_factors(w, n->in[1], f);
+  } else if (zero) {
+    add_factor(f, n->in[0], zero);
+    add_factors(w, n->in[3 - zero], f);
   } else {
-    if (f->n < MOST_FACTORS) f->of[f->n] = x;
-    f->n++;
+    add_factor(f, x, 0);
   }
 }
 
-static bool take_factor(factors *f, tc_ref r) {
+static bool take_factor(factors *f, factor of) {
   for (int i = 0; i < f->n; i++)
-    if (f->of[i].id == r.id) {
+    if (f->of[i].of.id == of.of.id && f->of[i].zero == of.zero) {
       f->of[i] = f->of[--f->n];
       return true;
     }
@@ -164,8 +185,8 @@ static uint32_t find_earlier(const tc_rewrite *w, tc_ref r, const factors *other
 static uint32_t find_softmax(const tc_rewrite *w, const factors *f) {
   const products *p = w->self;
   for (int i = 0; i < f->n; i++) {
-    const tc_ref x = tc_softmax_operand(w->old, f->of[i], p->reached);
-    if (x.id && tc_is_made_of(w->old, x, OP_MATMUL, p->reached)) return f->of[i].id;
+    const tc_ref of = f->of[i].of, x = tc_softmax_operand(w->old, of, p->reached);
+    if (x.id && tc_is_made_of(w->old, x, OP_MATMUL, p->reached)) return of.id;
   }
   return 0;
 }
@@ -221,11 +242,12 @@ static void plan_sum(const tc_rewrite *w, uint32_t id, const tc_node *n) {
   factors all = {0};
   add_factors(w, n->in[0], &all);
   for (int i = 0; i < all.n && all.n <= MOST_FACTORS; i++) {
-    const tc_node *m = tc_rewrite_node(w, all.of[i]);
+    const tc_ref r = all.of[i].of;
+    const tc_node *m = tc_rewrite_node(w, r);
     factors others = all;
     if (m->op != OP_MATMUL || !take_factor(&others, all.of[i])) continue;
     if (!tc_same_shape(&m->type, &tc_rewrite_node(w, n->in[0])->type)) continue;
-    const uint32_t product = find_earlier(w, all.of[i], &others),
+    const uint32_t product = find_earlier(w, r, &others),
                    weights = product ? 0 : find_weights(w, &others, m, id);
     if (!product && !weights) continue;
     p->sum[id] = (plan){m->in[0], product, product ? 0 : add_missing(p, w, weights, m->in[1])};

@@ -52,6 +52,11 @@
   "%1 = param @[T,16] \"q\"\n%2 = param @[S,16] \"k\"\n%3 = param @[S,1] \"v\"\n%4 = param @[T,1] \"g\"\n"             \
   "%5 = permute %2 axes=[1,0]\n%6 = matmul %1 %5\n%7 = exp %6\n%8 = permute %3 axes=[1,0]\n%9 = matmul %4 %8\n"        \
   "%10 = permute %7 axes=[1,0]\n%11 = matmul %10 %4\n%12 = mul %7 %9\n%13 = matmul %12 %2\n"
+/* weights %11 of scores that a mask %4 hides; another mask %5, and zero %9 */
+#define HIDDEN(other)                                                                                                  \
+  HEADS                                                                                                                \
+  "%4 = param bool[T,S] \"mask\"\n%5 = param bool[" other "] \"other\"\n%6 = permute %2 axes=[0,1,3,2]\n"             \
+  "%7 = matmul %1 %6\n%8 = const weak f64 -INFINITY\n%9 = const weak f64 0\n%10 = where %4 %7 %8\n%11 = softmax %10 axis=3\n"
 #define WEIGHTED(scores) "%20 = softmax " scores " axis=3\n%21 = matmul %20 %3\nret %21\n"
 
 typedef struct form {
@@ -106,6 +111,13 @@ static const form forms[] = {
     {"the same, of values alone", CALLED "ret %18\n", 2, 0, 0},
     {"the same, of one column: weights are read sooner than made", COLUMN "ret %11 %13\n", 4, 0, 0},
     {"the same, of weights that are a result", CALLED "ret %18 %19 %21 %12\n", 5, 0, 0},
+    {"weights are dropped at random", SCORES "%6 = softmax %5 axis=3\n%7 = const i64 5\n%8 = rand %7 dims=[B,H,T,S] dtype=f32\n"
+     "%9 = const weak f32 0.3\n%10 = lt %8 %9\n%11 = const weak f64 0\n%12 = const weak f64 1.25\n%13 = mul %6 %12\n"
+     "%14 = where %10 %11 %13\n%15 = matmul %14 %3\nret %15\n", 1, 1, 0},
+    {"weights are 0 where scores are hidden", HIDDEN("T,S") "%12 = where %4 %11 %9\n%13 = matmul %12 %3\nret %13\n", 1, 1, 0},
+    {"weights are 0 where something else says: of a row without keys those that are left are NaN",
+     HIDDEN("T,S") "%12 = where %5 %11 %9\n%13 = matmul %12 %3\nret %13\n", 3, 3, 0},
+    {"weights of some rows are 0", HIDDEN("T,1") "%12 = where %5 %11 %9\n%13 = matmul %12 %3\nret %13\n", 1, 1, 0},
     {"weights plus something", SCORES "%6 = softmax %5 axis=3\n%7 = const weak f64 0.5\n%8 = add %6 %7\n%9 = matmul %8 %3\nret %9\n", 3, 3, 0},
 };
 

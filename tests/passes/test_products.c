@@ -24,6 +24,18 @@ RULE(dropout, "weights are multiplied in front of the product", DROPOUT
      DROPOUT "%10 = mul %3 %6\n%11 = sum %10 axes=[1] keep=1\nret %6 %9 %11\n")
 KEPT(other_factors, "the sum is of other weights than the product",
      DROPOUT "%10 = mul %8 %1\n%11 = sum %10 axes=[1] keep=1\nret %6 %9 %11\n")
+/* Weights are selected, or 0; and so are their cotangents, by `other`. */
+#define SELECTED(other)                                                                                                \
+  "graph g\n%1 = param f32[T,S] \"p\"\n%2 = param f32[S,D] \"v\"\n%3 = param f32[T,D] \"g\"\n%4 = param bool[T,S] " \
+  "\"kept\"\n%5 = param bool[T,S] \"other\"\n%6 = const f32 0\n%7 = where %4 %1 %6\n%8 = matmul %7 %2\n"             \
+  "%9 = permute %2 axes=[1,0]\n%10 = matmul %3 %9\n%11 = where " other "\n%12 = mul %1 %11\n"
+RULE(selected, "a select of 0 is a factor", SELECTED("%4 %10 %6") "%13 = sum %12 axes=[1] keep=1\nret %8 %11 %13\n",
+     "graph g\n%1 = param f32[T,S] \"p\"\n%2 = param f32[S,D] \"v\"\n%3 = param f32[T,D] \"g\"\n%4 = param bool[T,S] "
+     "\"kept\"\n%5 = param bool[T,S] \"other\"\n%6 = const f32 0\n%7 = where %4 %1 %6\n%8 = matmul %7 %2\n"
+     "%9 = permute %2 axes=[1,0]\n%10 = matmul %3 %9\n%11 = where %4 %10 %6\n%12 = mul %3 %8\n"
+     "%13 = sum %12 axes=[1] keep=1\nret %8 %11 %13\n")
+KEPT(other_select, "another condition selects", SELECTED("%5 %10 %6") "%13 = sum %12 axes=[1] keep=1\nret %8 %11 %13\n")
+KEPT(opposite, "the others are 0", SELECTED("%4 %6 %10") "%13 = sum %12 axes=[1] keep=1\nret %8 %11 %13\n")
 #define HEADS                                                                                                          \
   "graph g\n%1 = param f32[B,H,T,S] \"p\"\n%2 = param f32[B,S,H,D] \"v\"\n%3 = param f32[B,H,T,D] \"g\"\n%4 = permute " \
   "%2 axes=[0,2,1,3]\n%5 = matmul %1 %4\n%6 = permute %2 axes=[0,2,3,1]\n%7 = matmul %3 %6\n"

@@ -27,6 +27,16 @@
     tc_tensor *w = tc_mul(tc_softmax(tc_tanh(scores_of(q, k)), -1), tc_arange(tc_size(k, 2), 1, 0.01, TC_F32));        \
     tc_tensor *y = tc_matmul(tc_cast(w, tc_dtype_of(v)), v);                                                           \
     return tc_add_s(tc_contiguous(tc_transpose(y, 1, 2)), 1);                                                          \
+  }                                                                                                                    \
+  TC_COMPILE_WITH("max_kernels=1")                                                                                     \
+  static tc_tensor *dropped_##T(const tc_tensor *q TC_SHAPE(#T "[B,H,T,D]"), const tc_tensor *k TC_SHAPE(#T "[B,H,S,D]"), \
+                                const tc_tensor *v TC_SHAPE(#T "[B,H,S,E]"), int64_t seed) {                           \
+    return attend_dropped(q, k, v, seed);                                                                              \
+  }                                                                                                                    \
+  TC_COMPILE_WITH("max_kernels=1")                                                                                     \
+  static tc_tensor *of_seen_##T(const tc_tensor *q TC_SHAPE(#T "[B,H,T,D]"), const tc_tensor *k TC_SHAPE(#T "[B,H,S,D]"), \
+                                const tc_tensor *v TC_SHAPE(#T "[B,H,S,E]"), const tc_tensor *mask TC_SHAPE("bool[B,1,T,S]")) { \
+    return attend_seen(mask, scores_of(q, k), v);                                                                      \
   }
 FORMS(f32)
 FORMS(f64)
@@ -58,6 +68,25 @@ TC_COMPILE static tc_tensor *dropped(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]")
                                      const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), int64_t seed) {
   return attend_some(scores_of(q, k), v, seed);
 }
+/* Hidden before the softmax by one mask and behind it by another, or by a bias; rows that are none.  Where a row's scores are
+ * all -inf, weights that the mask leaves are NaN. */
+TC_COMPILE static tc_tensor *two_masks(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
+                                       const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), const tc_tensor *mask TC_SHAPE("bool[B,1,T,S]")) {
+  tc_tensor *w = tc_softmax(hidden(seen(q, k, 3), scores_of(q, k)), -1);
+  return tc_matmul(tc_where(mask, w, tc_zeros_like(w)), v);
+}
+TC_COMPILE static tc_tensor *biased(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
+                                    const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), const tc_tensor *mask TC_SHAPE("bool[B,1,T,S]"),
+                                    const tc_tensor *bias TC_SHAPE("f32[B,1,T,S]")) {
+  return attend_seen(mask, tc_add(scores_of(q, k), bias), v);
+}
+TC_COMPILE_WITH("max_kernels=1")
+static tc_tensor *some_rows(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
+                            const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), const tc_tensor *mask TC_SHAPE("bool[B,1,T,S]"),
+                            const tc_tensor *none TC_SHAPE("bool[B,1,T,1]")) {
+  tc_tensor *w = tc_softmax(hidden(mask, scores_of(q, k)), -1);
+  return tc_matmul(tc_where(none, tc_zeros_like(w), w), v);
+}
 /* The weights are a result, too. */
 TC_COMPILE static tc_tensor *shown(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), const tc_tensor *k TC_SHAPE("f32[B,H,S,D]"),
                                    const tc_tensor *v TC_SHAPE("f32[B,H,S,E]"), tc_tensor **weights) {
@@ -75,11 +104,15 @@ TC_COMPILE static tc_tensor *shown(const tc_tensor *q TC_SHAPE("f32[B,H,T,D]"), 
     COMPARE(causal_##T, tolerance, q, k, v)                                                                            \
     COMPARE(window_##T, tolerance, q, k, v)                                                                            \
     COMPARE(scaled_##T, tolerance, q, k, v)                                                                            \
+    COMPARE(dropped_##T, tolerance, q, k, v, 7)                                                                        \
+    COMPARE(of_seen_##T, tolerance, q, k, v, mask)                                                                     \
+    COMPARE(of_seen_##T, tolerance, q, k, v, tc_zeros_like(mask)) /* nobody sees anything: 0 */                        \
   }
 
 static void check_forms(int B, int H, int T, int S, int D, int E) {
   const int T_ = T;
   TC_SCOPE {
+    const tc_tensor *mask = tc_gt(tc_rand(TC_DIMS(B, 1, T, S), 4, TC_F32), tc_full(TC_DIMS(1), 0.7, TC_F32));
     CHECK_FORMS(f32, TC_F32, 1e-5)
     CHECK_FORMS(f64, TC_F64, 1e-12)
     CHECK_FORMS(bf16, TC_BF16, 0.05)
@@ -95,6 +128,10 @@ static void check_others(int B, int H, int T, int S, int D, int E) {
     COMPARE(masked, 1e-5, q, k, v, mask, bias)
     COMPARE(masked, 1e-5, q, k, v, tc_zeros_like(mask), bias) /* nobody sees anything: NaN */
     COMPARE(dropped, 1e-5, q, k, v, 7)
+    const tc_tensor *low = tc_log(tc_relu(numbers(B, 1, T, S, 9, TC_F32))); /* half of it -inf */
+    COMPARE(two_masks, 1e-5, q, k, v, mask)
+    COMPARE(biased, 1e-5, q, k, v, mask, low)
+    COMPARE(some_rows, 1e-5, q, k, v, mask, tc_logical_not(tc_any(mask, TC_DIMS(-1), true)))
     if (T) COMPARE(projected, 1e-5, tc_randn(TC_DIMS(B, T, 96), 6, TC_F32))
     tc_tensor *weights[2];
     COMPARE(shown, 1e-5, q, k, v, weights)

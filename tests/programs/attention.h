@@ -46,6 +46,21 @@ static inline tc_tensor *attend_some(const tc_tensor *scores, const tc_tensor *v
   return tc_matmul(tc_mul_s(tc_mul(w, tc_cast(kept, tc_dtype_of(w))), 1.25), v);
 }
 
+/* The same by tc_dropout, which selects, and causal; all queries see the first key, for those that see none are NaN even
+ * where all weights are dropped. */
+static inline tc_tensor *attend_dropped(const tc_tensor *q, const tc_tensor *k, const tc_tensor *v, int64_t seed) {
+  tc_generator g = tc_generator_of((uint64_t)seed);
+  tc_tensor *first = tc_eq(tc_arange(tc_size(k, 2), 0, 1, TC_I64), tc_full(TC_DIMS(1), 0, TC_I64));
+  tc_tensor *w = tc_softmax(hidden(tc_logical_or(seen(q, k, 0), first), scores_of(q, k)), -1);
+  return tc_matmul(tc_dropout(w, 0.2, true, &g), v);
+}
+
+/* Weights of hidden scores are 0, also where all of a row are hidden. */
+static inline tc_tensor *attend_seen(const tc_tensor *mask, const tc_tensor *scores, const tc_tensor *v) {
+  tc_tensor *w = tc_softmax(hidden(mask, scores), -1);
+  return tc_matmul(tc_where(mask, w, tc_zeros_like(w)), v);
+}
+
 static inline long peak(void) { /* of memory, KiB */
   struct rusage u;
   getrusage(RUSAGE_SELF, &u);

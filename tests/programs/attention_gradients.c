@@ -45,6 +45,15 @@ static inline tc_tensor *gradients(const tc_tensor *y, const tc_tensor *g, const
   TC_COMPILE static tc_tensor *dropped_alone_##T(OPERANDS(T, "H"), int64_t seed) {                                     \
     return gradients(attend_some(capped(scores_of(q, k)), v, seed), g, q, k, v);                                       \
   }                                                                                                                    \
+  TC_COMPILE static tc_tensor *selected_##T(OPERANDS(T, "H"), int64_t seed) {                                          \
+    return with_gradients(attend_dropped(q, k, v, seed), g, q, k, v);                                                  \
+  }                                                                                                                    \
+  TC_COMPILE static tc_tensor *selected_alone_##T(OPERANDS(T, "H"), int64_t seed) {                                    \
+    return gradients(attend_dropped(q, k, v, seed), g, q, k, v);                                                       \
+  }                                                                                                                    \
+  TC_COMPILE static tc_tensor *of_seen_##T(OPERANDS(T, "H"), const tc_tensor *mask TC_SHAPE("bool[B,1,T,S]")) {        \
+    return with_gradients(attend_seen(mask, scores_of(q, k), v), g, q, k, v);                                          \
+  }                                                                                                                    \
   TC_COMPILE static tc_tensor *capped_##T(OPERANDS(T, "H")) {                                                          \
     return with_gradients(attend(capped(scores_of(q, k)), v), g, q, k, v);                                             \
   }
@@ -73,15 +82,23 @@ TC_COMPILE static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]")
 
 #define CHECK_FORMS(T_NAME, DTYPE, tolerance)                                                                          \
   {                                                                                                                    \
-    const tc_tensor *q = leaf(B, H, T, D, 1, DTYPE), *k = leaf(B, H, S, D, 2, DTYPE), *v = leaf(B, H, S, E, 3, DTYPE);  \
+    const tc_tensor *q = leaf(B, H, T, D, 1, DTYPE), *k = leaf(B, H, S, D, 2, DTYPE), *v = leaf(B, H, S, E, 3, DTYPE); \
     const tc_tensor *g = numbers(B, H, T, E, 4, DTYPE);                                                                \
     COMPARE(plain_##T_NAME, tolerance, q, k, v, g)                                                                     \
     COMPARE(causal_##T_NAME, tolerance, q, k, v, g)                                                                    \
     COMPARE(window_##T_NAME, tolerance, q, k, v, g)                                                                    \
+    COMPARE(alone_##T_NAME, tolerance, q, k, v, g)                                                                     \
+    COMPARE(capped_##T_NAME, tolerance, q, k, v, g)                                                                    \
+    COMPARE(dropped_##T_NAME, tolerance, q, k, v, g, 7)                                                                \
+    COMPARE(dropped_alone_##T_NAME, tolerance, q, k, v, g, 7)                                                          \
+    COMPARE(selected_##T_NAME, tolerance, q, k, v, g, 7)                                                               \
+    COMPARE(selected_alone_##T_NAME, tolerance, q, k, v, g, 7)                                                         \
+    COMPARE(of_seen_##T_NAME, tolerance, q, k, v, g, mask)                                                             \
   }
 
 static void check_forms(int B, int H, int T, int S, int D, int E) {
   TC_SCOPE {
+    const tc_tensor *mask = tc_gt(tc_rand(TC_DIMS(B, 1, T, S), 4, TC_F32), tc_full(TC_DIMS(1), 0.6, TC_F32));
     CHECK_FORMS(f32, TC_F32, 5e-5)
     CHECK_FORMS(f64, TC_F64, 2e-12)
     CHECK_FORMS(bf16, TC_BF16, 0.15)
@@ -113,7 +130,7 @@ static void check_memory(void) {
     const tc_tensor *g = numbers(1, 1, T, D, 4, TC_F32);
     const long before = peak();
     CHECK(plain_f32(q, k, v, g) && alone_f32(q, k, v, g) && dropped_f32(q, k, v, g, 7) && dropped_alone_f32(q, k, v, g, 7) &&
-          capped_f32(q, k, v, g));
+          capped_f32(q, k, v, g) && selected_f32(q, k, v, g, 7) && selected_alone_f32(q, k, v, g, 7));
     CHECK(peak() - before < 24 << 10);
   }
 }

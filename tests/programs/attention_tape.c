@@ -13,6 +13,9 @@
   }                                                                                                                    \
   TC_COMPILE static tc_tensor *window_##T(OPERANDS(T, "H")) {                                                          \
     return attend(hidden(seen(q, k, 9), scores_of(q, k)), v);                                                          \
+  }                                                                                                                    \
+  TC_COMPILE static tc_tensor *selected_##T(OPERANDS(T, "H")) {                                                        \
+    return attend_dropped(q, k, v, 7);                                                                                 \
   }
 FORMS(f32)
 FORMS(f64)
@@ -61,11 +64,12 @@ static tc_tensor *with_gradients(function *f, const tc_tensor *g, const tc_tenso
 
 #define CHECK_FORMS(T_NAME, DTYPE, tolerance)                                                                          \
   {                                                                                                                    \
-    const tc_tensor *q = leaf(B, H, T, D, 1, DTYPE), *k = leaf(B, H, S, D, 2, DTYPE), *v = leaf(B, H, S, E, 3, DTYPE);  \
+    const tc_tensor *q = leaf(B, H, T, D, 1, DTYPE), *k = leaf(B, H, S, D, 2, DTYPE), *v = leaf(B, H, S, E, 3, DTYPE); \
     const tc_tensor *g = numbers(B, H, T, E, 4, DTYPE);                                                                \
     CHECK_TAPE(plain_##T_NAME, tolerance)                                                                              \
     CHECK_TAPE(causal_##T_NAME, tolerance)                                                                             \
     CHECK_TAPE(window_##T_NAME, tolerance)                                                                             \
+    CHECK_TAPE(selected_##T_NAME, tolerance)                                                                           \
   }
 
 static void check(int B, int H, int T, int S, int D, int E) {
@@ -101,6 +105,7 @@ static void check_memory(void) {
     const long before = peak();
     CHECK(with_gradients(causal_f32, numbers(1, 1, T, D, 4, TC_F32), q, k, v));
     CHECK(with_gradients(dropped, numbers(1, 1, T, D, 4, TC_F32), q, k, v));
+    CHECK(with_gradients(selected_f32, numbers(1, 1, T, D, 4, TC_F32), q, k, v));
     CHECK(with_gradients(capped_scores, numbers(1, 1, T, D, 4, TC_F32), q, k, v));
     CHECK(peak() - before < 24 << 10);
   }
