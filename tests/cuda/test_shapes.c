@@ -98,16 +98,18 @@ static const char trained_attention[] = TRAINED("q", "bf16", "f32", "64"), train
                   trained_three_panels[] = TRAINED("q", "bf16", "f32", "192");
 /* Weights are dropped by uniforms, which are numbered as weights are: four lanes share a block where rows have a multiple of
  * four keys.  By a factor, or by a select of 0. */
-#define DROPPED(dropped, weights, cotangents)                                                                                  \
+#define DROPPED(random, kept, dropped, weights, cotangents)                                                                                  \
   "%1 = param bf16[R,64] \"q\"\n%2 = param bf16[C,64] \"k\"\n%3 = param bf16[C,64] \"v\"\n%4 = param bf16[R,64] \"g\"\n"       \
   "%5 = permute %2 axes=[1,0]\n%6 = matmul %1 %5\n%7 = const weak bf16 0.125\n%8 = mul %6 %7\n%9 = softmax %8 axis=1\n"        \
-  "%10 = const i64 7\n%11 = rand %10 dims=[R,C] dtype=f32\n%12 = const weak f32 0.2\n%13 = gt %11 %12\n%14 = " dropped "\n"    \
+  "%10 = const i64 7\n%11 = rand %10 dims=[R,C] dtype=" random "\n%12 = const weak " random " 0.25\n%13 = " kept "\n%14 = " dropped "\n"    \
   "%15 = " weights "\n%16 = matmul %15 %3\n%17 = permute %3 axes=[1,0]\n%18 = matmul %4 %17\n%19 = permute %15 axes=[1,0]\n"   \
   "%20 = matmul %19 %4\n%21 = " cotangents "\n%22 = cast %9 dtype=f32\n%23 = cast %21 dtype=f32\n%24 = mul %23 %22\n"          \
   "%25 = sum %24 axes=[1] keep=1\n%26 = sub %23 %25\n%27 = mul %22 %26\n%28 = cast %27 dtype=bf16\n%29 = mul %28 %7\n"         \
   "%30 = matmul %29 %2\n%31 = permute %1 axes=[1,0]\n%32 = matmul %31 %29\n%33 = permute %32 axes=[1,0]\nret %16 %20 %30 %33\n"
-static const char dropped_attention[] = DROPPED("cast %13 dtype=bf16", "mul %9 %14", "mul %18 %14"),
-                  selected_attention[] = DROPPED("const weak bf16 0", "where %13 %9 %14", "where %13 %18 %14");
+static const char dropped_attention[] = DROPPED("f32", "gt %11 %12", "cast %13 dtype=bf16", "mul %9 %14", "mul %18 %14"),
+                  selected_attention[] = DROPPED("f32", "le %12 %11", "const weak bf16 0", "where %13 %9 %14", "where %13 %18 %14"),
+                  coarsely_dropped[] = DROPPED("bf16", "le %11 %12", "const weak bf16 0", "where %13 %14 %9", "where %13 %14 %18"),
+                  added_uniforms[] = DROPPED("f16", "lt %11 %12", "where %13 %9 %11", "mul %9 %14", "mul %18 %14");
 /* Of widths that the kernels learn at run time; and of what tensor cores do not multiply: of more than registers hold there are
  * chains where a target asks for them. */
 static const char trained_any_attention[] = TRAINED("q", "bf16", "f32", "R"), trained_single_attention[] = TRAINED("query", "f32", "f32", "R"),
@@ -500,6 +502,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {dropped_attention, 70, 131},
                                {selected_attention, 72, 140},
                                {selected_attention, 70, 131},
+                               {coarsely_dropped, 66, 129},
+                               {added_uniforms, 67, 130},
                                {trained_wide_attention, 67, 130},
                                {trained_wide_attention, 200, 450},
                                {trained_wide_attention, 264, 300},

@@ -57,7 +57,7 @@ typedef struct tc_cuda_chain_layout {
   /* which of all that have the same rows store what is reduced; NULL: all do */
   const char *first;
   bool columns;                           /* values of keys are in shared memory */
-  bool shares;                            /* uniforms: scores lie as tc_uniforms_of_rows has it */
+  bool shares;                            /* uniforms: scores lie as tc_words_of_rows has it */
   const char *meet;                       /* a barrier of all that have rows */
 } tc_cuda_chain_layout;
 
@@ -102,10 +102,13 @@ uint32_t tc_cuda_chain_put_factor(tc_cuda_product *x, const char *const from[2])
 void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
                                 const tc_cuda_chain_layout *l, const char *shared);
 
-/* chain_random.c: uniforms that lanes share.  In front of the loop over a thread's scores; and in it, whose values
- * they become. */
+/* chain_random.c: uniforms that lanes share.  In front of what becomes of a tile: where their blocks are, and, of which the text
+ * for whole tiles is, that they are shared.  In front of the loop over a thread's scores: their words; and in it: their
+ * values. */
 void tc_cuda_chain_put_uniforms(tc_cuda_product *x);
-void tc_cuda_chain_take_uniforms(tc_cuda_product *x);
+void tc_cuda_chain_put_all_shared(tc_cuda_product *x);
+void tc_cuda_chain_put_words(tc_cuda_product *x);
+void tc_cuda_chain_take_uniforms(tc_cuda_product *x, bool whole);
 
 /* key_parts.c, where keys are shared out (tc_cuda_has_key_parts; else nothing).  C: first
  * and end become those of part `share`; behind the sums in shared memory, they are left in key_sums;

@@ -2,7 +2,7 @@
  * product, element by element.
  *
  * There are two texts, for tiles that all rows of the block have, and for others: the former make
- * no comparison that says which keys a row has. */
+ * no comparison that says which keys a row has, nor whether lanes share uniforms: they do. */
 #include "backends/cuda/gemm/chain.h"
 
 #include <math.h>
@@ -263,9 +263,9 @@ static void put_factors(const scores *s) {
 static void put_elements(const scores *s) {
   tc_cuda_product *x = s->x;
   const char *none = s->whole ? "" : "live ? ", *else_none = s->whole ? "" : " : 0";
-  if (s->l->shares) tc_cuda_chain_put_uniforms(x);
+  if (s->l->shares) tc_cuda_chain_put_words(x);
   uint8_t *outer = open_scores(s);
-  if (s->l->shares) tc_cuda_chain_take_uniforms(x);
+  if (s->l->shares) tc_cuda_chain_take_uniforms(x, s->whole);
   if (s->a) tc_print_line(&x->s, "const tc_u%s r2 = most[h];", s->type);
   if (s->by_value) {
     tc_print_line(&x->s, "const tc_u%s v%u = tc_set_%s(score[i]);", s->type, s->reduced.id,
@@ -314,7 +314,10 @@ static void put_text(tc_cuda_product *x, const tc_cuda_chain_layout *l, const tc
 
 void tc_cuda_chain_put_scores(tc_cuda_product *x, const tc_cuda_chain_layout *l,
                               const tc_mm_keys *keys) {
-  tc_print_line(&x->s, "if (key0 >= all_first && key1 <= all_end) {");
+  if (l->shares) tc_cuda_chain_put_uniforms(x);
+  tc_putf(x->s.out, "%*sif (key0 >= all_first && key1 <= all_end", x->s.indent, "");
+  if (l->shares) tc_cuda_chain_put_all_shared(x);
+  tc_put(x->s.out, ") {\n");
   put_text(x, l, keys, true);
   tc_print_line(&x->s, "} else {");
   put_text(x, l, keys, false);

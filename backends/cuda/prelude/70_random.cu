@@ -35,7 +35,7 @@ TC_FN tc_u32 tc_philox_word(const uint4 &w, int i) {
     TC_FOR_EACH(tc_most(M, N), r.l[i] = (R)call(TC_AT(seed, i), (tc_u64)TC_AT(at, i)));            \
     return r;                                                                                      \
   }
-/* @ tc_uniform_of_word */
+/* @ tc_uniform_bits tc_uniform_of_word */
 /* Bits of a uniform of type T. */
 template <class T> constexpr int tc_uniform_bits = 24;
 template <> constexpr int tc_uniform_bits<tc_f16> = 11;
@@ -66,39 +66,53 @@ TC_UNIFORM(tc_rand_f16, tc_f16)
 TC_UNIFORM(tc_rand_bf16, tc_bf16)
 /* @ tc_all */
 TC_FN bool tc_all(bool x) { return __ballot_sync(0xffffffffu, x) == 0xffffffffu; } /* of the warp */
-/* @ tc_uniforms_of_columns tc_uniforms_of_rows tc_uniforms_apart */
-/* The uniforms of a lane's rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next, of 16 x 8 that lie so in registers; a and
- * b: the number of the first of these columns in the lane's rows, and `step` from there to the next.
- *
- *   columns  neighbours along columns are numbered one after the other, rows those along rows: four lanes share four
- *            blocks, of which each computes one.  Blocks begin with a column, or a row, whose place is a multiple of 4
- *   apart    any others */
-template <class T> TC_FN void tc_uniforms_of_columns(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b) {
-  const int lane = (int)threadIdx.x % 32;
-  const bool odd = lane & 1;
-  const uint4 w = tc_philox(seed, (tc_u64)(odd ? b : a) >> 2, 0);
-  const tc_u32 x = tc_shuffle(0xffffffffu, odd ? w.x : w.z, 1), y = tc_shuffle(0xffffffffu, odd ? w.y : w.w, 1);
-  to[0] = tc_uniform_of_word<T>(odd ? x : w.x), to[1] = tc_uniform_of_word<T>(odd ? y : w.y);
-  to[2] = tc_uniform_of_word<T>(odd ? w.z : x), to[3] = tc_uniform_of_word<T>(odd ? w.w : y);
+/* @ tc_uniform_below */
+/* Is the uniform of type T that the word is below p, or equal?  Words are compared: of a p that is one for many words that is
+ * all that there is to do for each. */
+template <class T, bool or_equal> TC_FN bool tc_uniform_below(tc_u32 word, tc_f32 p) {
+  constexpr tc_u32 unit = 1u << (32 - tc_uniform_bits<T>), all = 1u << tc_uniform_bits<T>;
+  const tc_f32 x = p * (tc_f32)all;
+  const tc_u32 below = !(x >= 0) ? 0 : x >= (tc_f32)all ? all : (tc_u32)(or_equal ? floorf(x) + 1 : ceilf(x));
+  return word <= below * unit - 1 && below > 0;
 }
-template <class T> TC_FN void tc_uniforms_of_rows(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b, tc_i64 step) {
-  const int row = (int)threadIdx.x % 32 / 4 % 4;
-  const bool odd = row & 1, high = row & 2;
-  const uint4 w = tc_philox(seed, (tc_u64)((odd ? b : a) + (high ? step : 0)) >> 2, 0);
-  /* a transposition of 4 x 4: word `row` of all four */
+/* @ tc_uniform_lt tc_uniform_le tc_uniform_gt tc_uniform_ge */
+template <class T> TC_FN bool tc_uniform_lt(tc_u32 word, tc_f32 p) { return tc_uniform_below<T, false>(word, p); }
+template <class T> TC_FN bool tc_uniform_le(tc_u32 word, tc_f32 p) { return tc_uniform_below<T, true>(word, p); }
+template <class T> TC_FN bool tc_uniform_gt(tc_u32 word, tc_f32 p) { return !tc_uniform_le<T>(word, p) && p == p; }
+template <class T> TC_FN bool tc_uniform_ge(tc_u32 word, tc_f32 p) { return !tc_uniform_lt<T>(word, p) && p == p; }
+/* @ tc_philox_from */
+/* The words of four numbers from `at` on, which may be in two blocks. */
+TC_FN uint4 tc_philox_from(tc_i64 seed, tc_u64 at) {
+  const uint4 a = tc_philox(seed, at >> 2, 0), b = tc_philox(seed, (at >> 2) + 1, 0);
+  const bool one = at & 1, two = at & 2;
+  const tc_u32 w[6] = {one ? a.y : a.x, one ? a.z : a.y, one ? a.w : a.z, one ? b.x : a.w, one ? b.y : b.x, one ? b.z : b.y};
+  uint4 r;
+  r.x = two ? w[2] : w[0], r.y = two ? w[3] : w[1], r.z = two ? w[4] : w[2], r.w = two ? w[5] : w[3];
+  return r;
+}
+/* @ tc_words_of_columns tc_words_of_rows */
+/* The words of uniforms of a lane's rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next, of 16 x 8 that lie so in
+ * registers.  w: those that the lane computes for four of them.
+ *
+ *   columns  of four columns of a row, which are numbered one after the other: the first ones or the others by l / 2 % 2, of
+ *            the second row where l is odd
+ *   rows     of four rows of a column, likewise: the first ones of the lane's eight or the others by l / 16, of its first or
+ *            second column by l / 8 % 2, of the second rows where l / 4 is odd */
+TC_FN void tc_words_of_columns(tc_u32 (&to)[4], const uint4 &w) {
+  const bool odd = threadIdx.x & 1;
+  const tc_u32 x = tc_shuffle(0xffffffffu, odd ? w.x : w.z, 1), y = tc_shuffle(0xffffffffu, odd ? w.y : w.w, 1);
+  to[0] = odd ? x : w.x, to[1] = odd ? y : w.y;
+  to[2] = odd ? w.z : x, to[3] = odd ? w.w : y;
+}
+TC_FN void tc_words_of_rows(tc_u32 (&to)[4], const uint4 &w) {
+  const bool odd = threadIdx.x & 4, high = threadIdx.x & 8;
+  /* a transposition of 4 x 4: word l / 4 % 4 of all four */
   const tc_u32 x = tc_shuffle(0xffffffffu, odd ? w.x : w.y, 4), z = tc_shuffle(0xffffffffu, odd ? w.z : w.w, 4);
-  const tc_u32 even0 = odd ? x : w.x, odd0 = odd ? w.y : x; /* words 0 or 1, of blocks 0 and 1, or 2 and 3 */
+  const tc_u32 even0 = odd ? x : w.x, odd0 = odd ? w.y : x; /* words 0 or 1, of lanes 0 and 1, or 2 and 3 */
   const tc_u32 even2 = odd ? z : w.z, odd2 = odd ? w.w : z; /* words 2 or 3 */
   const tc_u32 s = tc_shuffle(0xffffffffu, high ? even0 : even2, 8), t = tc_shuffle(0xffffffffu, high ? odd0 : odd2, 8);
-  to[0] = tc_uniform_of_word<T>(high ? s : even0), to[1] = tc_uniform_of_word<T>(high ? even2 : s);
-  to[2] = tc_uniform_of_word<T>(high ? t : odd0), to[3] = tc_uniform_of_word<T>(high ? odd2 : t);
-}
-template <class T> TC_FN void tc_uniforms_apart(tc_f32 (&to)[4], tc_i64 seed, tc_i64 a, tc_i64 b, tc_i64 step) {
-  TC_ROLLED for (int i = 0; i < 4; ++i) {
-    const tc_u64 at = (tc_u64)((i & 2 ? b : a) + (i & 1 ? step : 0));
-    const tc_f32 x = tc_uniform_of_word<T>(tc_philox_word(tc_philox(seed, at >> 2, 0), (int)(at & 3)));
-    TC_UNROLL for (int j = 0; j < 4; ++j) to[j] = i == j ? x : to[j];
-  }
+  to[0] = high ? s : even0, to[1] = high ? even2 : s;
+  to[2] = high ? t : odd0, to[3] = high ? odd2 : t;
 }
 /* @ tc_bits53 */
 /* Words 2 half + 1 (high) and 2 half (low), as a number below 2^53. */
