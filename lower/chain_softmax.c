@@ -61,11 +61,11 @@ static bool is_random(const lo_chain *c, tc_val v) {
   return random;
 }
 
-/* Is a score finite where operands of products are, and not too large? */
+/* Is a score finite where operands of products and scalars are, and not too large? */
 static bool is_bounded(const lo_chain *c, tc_val v) {
   const tc_expr *e = &c->b.k->expr[v.id];
   switch (e->kind) {
-  case TC_EX_RESULT: case TC_EX_DIM: case TC_EX_INDEX: case TC_EX_RANDOM: return true;
+  case TC_EX_RESULT: case TC_EX_SCALAR: case TC_EX_DIM: case TC_EX_INDEX: case TC_EX_RANDOM: return true;
   case TC_EX_CONST: return !tc_dtype_is_float(e->dtype) || isfinite(e->f);
   case TC_EX_CAST: case TC_EX_ROUND: return is_bounded(c, e->in[0]);
   case TC_EX_OP: break;

@@ -12,7 +12,9 @@ enum { ROW_BYTES = 16 };
 
 /* Numbers of an H100: products of unaligned rows reach 68 multiplications a picosecond, ours and the
  * library's, those of aligned ones 300; memory has 1.45 halves in it; a copy moves each element twice,
- * to be read once more, and is a launch. */
+ * to be read once more, and is a launch.  Chains of unaligned rows go element by element: of an H200 they
+ * reach 4 to 39 multiplications, and take 5 to 20 ps for an element of operands and result; aligned
+ * ones 200. */
 const char tc_cuda_worth_helper[] =
     "\n/* Is a product of so many multiplications, which reads and writes so many elements, faster by\n"
     " * more than copies of so many take? */\n"
@@ -20,6 +22,11 @@ const char tc_cuda_worth_helper[] =
     "double copied, int copies) {\n"
     "  const double memory = elements / 1.45, before = products / 68, after = products / 300; /* ps */\n"
     "  const double saved = (before > memory ? before : memory) - (after > memory ? after : memory);\n"
+    "  return saved > copied * 3 / 1.45 + copies * 3e6;\n}\n"
+    "\n/* Of a chain of products? */\n"
+    "static inline __attribute__((unused)) int tc_cuda_chain_copies_pay(double products, double "
+    "elements, double copied, int copies) {\n"
+    "  const double saved = products / 20 + elements * 10 - products / 200 - elements / 1.45;\n"
     "  return saved > copied * 3 / 1.45 + copies * 3e6;\n}\n";
 
 /* Does the kernel multiply operand i? */
@@ -105,7 +112,7 @@ static void put_pays(const tc_entry *e, uint32_t k) {
   const tc_kernel *kernel = &e->p->kernel[k];
   tc_putf(e->out, "  const int pays%u = (", k);
   put_copies(e, kernel, false);
-  tc_put(e->out, ") && tc_cuda_copies_pay(");
+  tc_putf(e->out, ") && tc_cuda_%scopies_pay(", tc_mm_is_chain(&kernel->mm) ? "chain_" : "");
   put_products(e, &kernel->mm);
   tc_put(e->out, ",\n    ");
   put_elements(e, kernel);

@@ -99,6 +99,7 @@ bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const cha
       {"group", "const tc_i64 ", "", "(void *)&group", TC_CUDA_LAUNCH, true},
       {"cache_items", "const tc_i64 ", "", "(void *)&cache_items", TC_CUDA_LAUNCH, true},
       {"release_from", "const tc_i64 ", "", "(void *)&release_from", TC_CUDA_LAUNCH, true},
+      {"wide_results", "const tc_i64 ", "", "(void *)&wide_results", TC_CUDA_LAUNCH, true},
       {"key_parts", "const tc_i64 ", "", "(void *)&key_parts", TC_CUDA_LAUNCH, true},
       {"flag", "int *", "", "(void *)&c->bad", TC_CUDA_POINTER, true}};
   for (size_t i = 0; ok && i < sizeof rest / sizeof *rest; ++i)

@@ -218,7 +218,11 @@ static int64_t value_of(const machine *m, tc_dim d) {
   return v;
 }
 
-enum { GAP = 3 /* elements between rows that lie apart: an odd number */ };
+/* Elements between rows of so many: those that lie apart have an odd number, padded ones go on where 16 bytes of halves do. */
+static int64_t gap_of(const machine *m, int64_t width) {
+  enum { GAP = 3, PADDED = 8 };
+  return m->run->layout == CUDA_APART ? GAP : m->run->layout == CUDA_PADDED ? (PADDED - width % PADDED) % PADDED : 0;
+}
 
 static void bind(machine *m) {
   tc_dims *c = tc_graph_dims(m->p->graph);
@@ -226,7 +230,7 @@ static void bind(machine *m) {
     const tc_sym *s = tc_dims_sym(c, i);
     if (s->input < 0) continue;
     m->sym[i] = s->axis < 0 ? m->run->scalar[s->input].i : m->run->input[s->input]->dim[s->axis];
-    if (m->run->layout == CUDA_APART && tc_is_pitch(m->p, i)) m->sym[i] += GAP;
+    if (tc_is_pitch(m->p, i)) m->sym[i] += gap_of(m, m->sym[i]);
   }
 }
 
@@ -293,7 +297,7 @@ static void allocate(machine *m, uint32_t i) {
   m->data[i] = p + 64 + (apart || m->run->layout == CUDA_SHIFTED ? tc_dtype_bytes(b->dtype) : 0);
   if (!operand) return;
   const interp_array *a = m->run->input[b->index];
-  const int64_t gap = apart && b->pitched ? GAP : 0;
+  const int64_t gap = b->pitched ? gap_of(m, a->dim[a->rank - 1]) : 0;
   for (int64_t k = 0; k < a->count; k++)
     store(m->data[i], a->dtype, a, k, gap ? k + k / a->dim[a->rank - 1] * gap : k);
 }

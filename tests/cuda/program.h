@@ -30,8 +30,8 @@ bool cuda_each_text(const tc_program *p, bool (*f)(const char *name, const char 
                     void *arg);
 
 /* Where buffers lie: at 16 bytes; none does; operands alone do not, and their rows lie apart where
- * they have a pitch. */
-typedef enum cuda_layout { CUDA_ALIGNED, CUDA_SHIFTED, CUDA_APART, CUDA_LAYOUTS } cuda_layout;
+ * they have a pitch; all do, and so do rows where they have a pitch. */
+typedef enum cuda_layout { CUDA_ALIGNED, CUDA_SHIFTED, CUDA_APART, CUDA_PADDED, CUDA_LAYOUTS } cuda_layout;
 
 typedef struct cuda_run {
   /* in */

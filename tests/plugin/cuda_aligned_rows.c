@@ -23,7 +23,7 @@ TC_COMPILE tc_tensor *product(const tc_tensor *x TC_SHAPE("bf16[M,K]"), const tc
 // CHECK: const int64_t s_pitch3 = apart3 ?
 // CHECK: const int off2 =
 // CHECK-NOT: off3
-// CHECK: const int pays0 = (0 + off0 + off1 + off2) && tc_cuda_copies_pay(1.0 * (s_B) * (s_T) * (37) * (s_T) + 1.0 * (s_B) * (s_T) * (s_T) * (37),
+// CHECK: const int pays0 = (0 + off0 + off1 + off2) && tc_cuda_chain_copies_pay(1.0 * (s_B) * (s_T) * (37) * (s_T) + 1.0 * (s_B) * (s_T) * (s_T) * (37),
 // CHECK: const int worth2 =
 TC_COMPILE tc_tensor *attention(const tc_tensor *q TC_SHAPE("f16[B,T,37]"), const tc_tensor *k TC_SHAPE("f16[B,T,37]"), const tc_tensor *v TC_SHAPE("f16[B,T,37]"),
                                 const tc_tensor *r TC_SHAPE("f16[B,T,37]")) {

@@ -214,13 +214,10 @@ static void put_finish(tc_cuda_product *x) {
   tc_print_line(&x->s, "}");
 }
 
-void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
-                                const tc_cuda_chain_layout *l, const char *shared) {
+/* The results, so many of a row by each thread. */
+static void put_results(tc_cuda_product *x, const tc_cuda_operand *o, const char *lanes) {
   const char *t = tc_cuda_acc(x);
-  put_sums(x, l, shared);
-  tc_cuda_chain_put_leave(x);
-  put_finish(x);
-  tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
+  tc_print_line(&x->s, "constexpr int TC_L = %s;", lanes);
   tc_print_line(&x->s, "TC_TYPES");
   tc_print_line(&x->s, "TC_ROLLED for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L) {");
   x->s.indent += 2;
@@ -240,6 +237,24 @@ void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
+}
+
+void tc_cuda_chain_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o,
+                                const tc_cuda_chain_layout *l, const char *shared) {
+  const bool unaligned = tc_cuda_may_be_unaligned(x, o);
+  put_sums(x, l, shared);
+  tc_cuda_chain_put_leave(x);
+  put_finish(x);
+  if (unaligned) {
+    tc_print_line(&x->s, "if (c_lanes > 1 && !wide_results) {");
+    x->s.indent += 2;
+    put_results(x, o, "1");
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "} else {");
+    x->s.indent += 2;
+  }
+  put_results(x, o, "c_lanes");
+  if (unaligned) tc_cuda_close_scope(x);
   tc_print_line(&x->s, "__syncthreads();");
 }
 

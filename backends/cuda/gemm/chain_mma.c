@@ -396,6 +396,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
 }
 
 const tc_cuda_template tc_cuda_chain = {.own = "1",
+                                        .unaligned_results = tc_cuda_may_be_unaligned,
                                         .body = put_body,
                                         .general = put_general,
                                         .put = put_functions,

@@ -267,5 +267,8 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           n, last, last, last, TC_CUDA_THREADS);
 }
 
-const tc_cuda_template tc_cuda_chain_simt = {
-    .own = "1", .body = put_body, .put = put_functions, .launch = put_launch};
+const tc_cuda_template tc_cuda_chain_simt = {.own = "1",
+                                             .unaligned_results = tc_cuda_may_be_unaligned,
+                                             .body = put_body,
+                                             .put = put_functions,
+                                             .launch = put_launch};

@@ -115,7 +115,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
     tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
   }
   tc_putf(&text, "  const int vectorized = 1%s;\n", conditions.text ? conditions.text : "");
-  if (apart) tc_putf(&text, "  const int wide_results = 1%s;\n", results.text ? results.text : "");
+  if (apart) tc_putf(&text, "  const int64_t wide_results = 1%s;\n", results.text ? results.text : "");
   tc_putf(&text, "%s  const int64_t group = 1, m = ", library);
   tc_cuda_put_size(x->p, x->mm, x->m, &text);
   tc_put(&text, ", n = ");

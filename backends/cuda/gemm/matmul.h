@@ -67,8 +67,8 @@ typedef struct tc_cuda_bodies {
 /* What differs between the templates. */
 typedef struct tc_cuda_template {
   const char *own; /* C: may the template be asked before the library is? */
-  /* Optional.  Are there functions for operands that are aligned and results that are not?
-   * `vectorized` is of the operands alone then, and `wide_results` of the results. */
+  /* Optional.  Are operands that are aligned and results that are not seen to?  `vectorized` is of
+   * the operands alone then, and `wide_results` of the results, which bodies may ask, too. */
   bool (*unaligned_results)(const tc_cuda_product *x, const tc_cuda_operand *o);
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: [TC_CUDA_OPERANDS] */
   /* optional, and may put nothing: for sizes that body is not for */
@@ -106,6 +106,9 @@ void tc_cuda_put_extent(tc_cuda_product *x, const char *name, int axis); /* a va
 /* The value of an operand at the point at hand, as what the multiplier takes, assigned to `part`.
  */
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes);
+/* May the results' rows be unaligned where the operands' are not?  Then they are stored one by
+ * one. */
+bool tc_cuda_may_be_unaligned(const tc_cuda_product *x, const tc_cuda_operand *o);
 /* Values and stores of the epilogue, or of a chain's finished rows, at the point at hand; r0 is the
  * product. */
 void tc_cuda_put_finish(tc_cuda_product *x, const tc_stage *st, int lanes);

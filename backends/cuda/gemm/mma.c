@@ -147,15 +147,6 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int 
   tc_buf_free(&arguments);
 }
 
-/* May the results' rows be unaligned where the operands' are not?  Then they are stored one by
- * one. */
-static bool may_be_unaligned(const tc_cuda_product *x, const tc_cuda_operand *o) {
-  const tc_dim n = x->mm->axis[x->n].extent;
-  const int64_t width = o[TC_CUDA_EPILOGUE].plan.width;
-  return width > 1 && !tc_dim_is_const(n) &&
-         tc_dim_multiple(tc_graph_dims(x->p->graph), n) % width != 0;
-}
-
 /* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions; 4 and 5: middle
  * and small tiles of 16-byte accesses, but for the results. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o,
@@ -172,7 +163,7 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
   put_function(x, b, 1, narrow ? &middle_narrow : &middle, vectorized, index, out);
   put_function(x, b, 2, &small, vectorized, index, out);
   put_function(x, b, 3, &small, one, "tc_i64", out);
-  if (!may_be_unaligned(x, o)) return 4;
+  if (!tc_cuda_may_be_unaligned(x, o)) return 4;
   const int loaded[] = {vectorized[0], vectorized[1], 1};
   put_function(x, b, 4, narrow ? &middle_narrow : &middle, loaded, index, out);
   put_function(x, b, 5, &small, loaded, index, out);
@@ -185,7 +176,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
   const int broad = is_narrow(x) ? 64 : 128, middle = 3 * 128 * (128 + broad) + 1024,
             small = 3 * 128 * (64 + 64) + 1024;
   tc_buf apart = {0};
-  if (may_be_unaligned(x, o))
+  if (tc_cuda_may_be_unaligned(x, o))
     tc_putf(&apart,
             "                            : !wide_results ? even >= enough && %d <= most ? 4 : 5\n",
             middle);
@@ -210,7 +201,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
 }
 
 const tc_cuda_template tc_cuda_mma = {.own = "vectorized",
-                                      .unaligned_results = may_be_unaligned,
+                                      .unaligned_results = tc_cuda_may_be_unaligned,
                                       .body = put_body,
                                       .put = put_functions,
                                       .launch = put_launch};

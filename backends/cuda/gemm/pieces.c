@@ -50,6 +50,14 @@ static void put_loaded(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_buf_free(&at);
 }
 
+/* Rows of a chain's operands may end within a piece. */
+static void put_tail(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const char *k = x->text[f->deep.axis], *end = f->deep.end;
+  if (!is_deep(f) || !tc_mm_is_chain(x->mm)) return;
+  tc_print_line(&x->s, "if (%s + TC_L > %s)", k, end);
+  tc_print_line(&x->s, "  TC_UNROLL for (int l = 0; l < TC_L; ++l) part.l[l] = %s + l < %s ? part.l[l] : 0;", k, end);
+}
+
 void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to) {
   const char *type = tc_cuda_acc(x), *across = x->text[f->outer.axis], *k = x->text[f->deep.axis];
   open_pieces(x, f);
@@ -60,6 +68,7 @@ void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to
   x->s.indent += 2;
   if (f->o->plain) put_loaded(x, f->o);
   else tc_cuda_put_part(x, f->o, (int)f->o->plan.width);
+  put_tail(x, f);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "%s[e] = part;", to);

@@ -102,6 +102,13 @@ void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
   x->s.vector = -1;
 }
 
+bool tc_cuda_may_be_unaligned(const tc_cuda_product *x, const tc_cuda_operand *o) {
+  const tc_dim n = x->mm->axis[x->n].extent;
+  const int64_t width = o[TC_CUDA_EPILOGUE].plan.width;
+  return width > 1 && !tc_dim_is_const(n) &&
+         tc_dim_multiple(tc_graph_dims(x->p->graph), n) % width != 0;
+}
+
 void tc_cuda_put_finish(tc_cuda_product *x, const tc_stage *st, int lanes) {
   x->s.vector = lanes > 1 ? x->n : -1;
   uint8_t *outer = tc_print_enter(&x->s);
