@@ -1,6 +1,7 @@
 /* reproducible.c - values that have to have the same bits in every loop that computes them: those
  * that are compared with their extremum.  A fused multiply-add in one loop, and not in another, is
- * enough to lose the element that is the maximum, and its gradient. */
+ * enough to lose the element that is the maximum, and its gradient; and so is an f32 value in one
+ * loop of what another one stores and loads as bf16 (lo_value). */
 #include "lower/lowering.h"
 
 #include "graph/extremum.h"

@@ -251,6 +251,8 @@ tc_val lo_value(lo_kb *b, tc_ref r, const lo_index *at) {
   if (p->buffer && p->group != b->g->id && lo_class(n) != TC_CLASS_LEAF)
     v = lo_load(b, p->buffer - 1, lo_element(b, p->buffer - 1, &n->type, at), n->loc);
   else v = compute(b, r, n, at);
+  /* One loop may load what another one computes: both have the bits of the array. */
+  if (L->fact[r.id].reproducible) v = rounded(b, v, n->type.dtype, n->loc);
   remember(b, r.id, at, v);
   return v;
 }

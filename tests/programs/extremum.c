@@ -2,25 +2,38 @@
  * bits, or the element that is the maximum is not found again.  The shares of a line add up to its cotangent. */
 #include "check.h"
 
-#define FUNCTIONS(NAME, DTYPE)                                                                     \
-  TC_COMPILE static tc_tensor *most_##NAME(                                                        \
-      const tc_tensor *x TC_SHAPE(DTYPE "[B,C,N]"), const tc_tensor *w TC_SHAPE(DTYPE "[C]"),      \
-      const tc_tensor *dy TC_SHAPE(DTYPE "[B,N]"), tc_tensor **dw) {                               \
-    tc_tensor *g[2];                                                                               \
-    const tc_tensor *wrt[] = {x, w}, *h = tc_batch_norm(x, w, w, NULL, w, 1e-3);                   \
-    if (!tc_vjp(tc_max(h, TC_AXES(1), false), dy, 2, wrt, g)) return NULL;                         \
-    *dw = g[1];                                                                                    \
-    return g[0];                                                                                   \
-  }                                                                                                \
-  TC_COMPILE static tc_tensor *least_##NAME(                                                       \
-      const tc_tensor *x TC_SHAPE(DTYPE "[B,C,N]"), const tc_tensor *w TC_SHAPE(DTYPE "[C]"),      \
-      const tc_tensor *dy TC_SHAPE(DTYPE "[B,N]"), tc_tensor **dw) {                               \
-    tc_tensor *g[2];                                                                               \
-    const tc_tensor *wrt[] = {x, w}, *s = tc_reshape(w, TC_DIMS(-1, 1));                           \
-    const tc_tensor *h = tc_sub(tc_exp(tc_add(tc_mul(x, s), s)), tc_mul(x, x));                    \
-    if (!tc_vjp(tc_min(h, TC_AXES(1), false), dy, 2, wrt, g)) return NULL;                         \
-    *dw = g[1];                                                                                    \
-    return g[0];                                                                                   \
+#define FUNCTIONS(NAME, DTYPE)                                                                                            \
+  TC_COMPILE static tc_tensor *most_##NAME(                                                                               \
+      const tc_tensor *x TC_SHAPE(DTYPE "[B,C,N]"), const tc_tensor *w TC_SHAPE(DTYPE "[C]"),                             \
+      const tc_tensor *dy TC_SHAPE(DTYPE "[B,N]"), tc_tensor **dw) {                                                      \
+    tc_tensor *g[2];                                                                                                      \
+    const tc_tensor *wrt[] = {x, w}, *h = tc_batch_norm(x, w, w, NULL, w, 1e-3);                                          \
+    if (!tc_vjp(tc_max(h, TC_AXES(1), false), dy, 2, wrt, g)) return NULL;                                                \
+    *dw = g[1];                                                                                                           \
+    return g[0];                                                                                                          \
+  }                                                                                                                       \
+  TC_COMPILE static tc_tensor *least_##NAME(                                                                              \
+      const tc_tensor *x TC_SHAPE(DTYPE "[B,C,N]"), const tc_tensor *w TC_SHAPE(DTYPE "[C]"),                             \
+      const tc_tensor *dy TC_SHAPE(DTYPE "[B,N]"), tc_tensor **dw) {                                                      \
+    tc_tensor *g[2];                                                                                                      \
+    const tc_tensor *wrt[] = {x, w}, *s = tc_reshape(w, TC_DIMS(-1, 1));                                                  \
+    const tc_tensor *h = tc_sub(tc_exp(tc_add(tc_mul(x, s), s)), tc_mul(x, x));                                           \
+    if (!tc_vjp(tc_min(h, TC_AXES(1), false), dy, 2, wrt, g)) return NULL;                                                \
+    *dw = g[1];                                                                                                           \
+    return g[0];                                                                                                          \
+  }                                                                                                                       \
+  /* Weights of attention as a softmax is written: one loop stores the maximum, another one computes the scores again. */ \
+  TC_COMPILE static tc_tensor *weights_##NAME(                                                                            \
+      const tc_tensor *x TC_SHAPE(DTYPE "[B,C,N]"), const tc_tensor *w TC_SHAPE(DTYPE "[C]"),                             \
+      const tc_tensor *dy TC_SHAPE(DTYPE "[B,N]"), tc_tensor **dw) {                                                      \
+    tc_tensor *g[2];                                                                                                      \
+    const tc_tensor *wrt[] = {x, w}, *q = tc_mul(x, tc_reshape(w, TC_DIMS(-1, 1)));                                       \
+    const tc_tensor *s = tc_mul_s(tc_matmul(q, tc_transpose(x, 1, 2)), 0.3);                                              \
+    const tc_tensor *e = tc_exp(tc_sub(s, tc_max(s, TC_AXES(-1), true)));                                                 \
+    const tc_tensor *p = tc_div(e, tc_sum(e, TC_AXES(-1), true));                                                         \
+    if (!tc_vjp(tc_sum(tc_matmul(p, x), TC_AXES(1), false), dy, 2, wrt, g)) return NULL;                                  \
+    *dw = g[1];                                                                                                           \
+    return g[0];                                                                                                          \
   }
 
 FUNCTIONS(f32, "f32")
@@ -48,11 +61,13 @@ static const struct {
   const char *name;
   function *run;
   tc_dtype dtype;
-} functions[] = {{"most_f32", most_f32, TC_F32},    {"least_f32", least_f32, TC_F32},
-                 {"most_f64", most_f64, TC_F64},    {"least_f64", least_f64, TC_F64},
-                 {"most_bf16", most_bf16, TC_BF16}, {"least_bf16", least_bf16, TC_BF16},
-                 {"most_f16", most_f16, TC_F16},    {"least_f16", least_f16, TC_F16},
-                 {"most", most_by_tape, TC_F32},    {"most", most_by_tape, TC_F64}};
+} functions[] = {{"most_f32", most_f32, TC_F32},          {"least_f32", least_f32, TC_F32},
+                 {"most_f64", most_f64, TC_F64},          {"least_f64", least_f64, TC_F64},
+                 {"most_bf16", most_bf16, TC_BF16},       {"least_bf16", least_bf16, TC_BF16},
+                 {"most_f16", most_f16, TC_F16},          {"least_f16", least_f16, TC_F16},
+                 {"weights_f32", weights_f32, TC_F32},    {"weights_f64", weights_f64, TC_F64},
+                 {"weights_bf16", weights_bf16, TC_BF16}, {"weights_f16", weights_f16, TC_F16},
+                 {"most", most_by_tape, TC_F32},          {"most", most_by_tape, TC_F64}};
 
 static tc_tensor *leaf(tc_ints dims, uint64_t seed, tc_dtype dtype) {
   return tc_requires_grad_(tc_cast(tc_add_s(tc_rand(dims, seed, TC_F64), 0.25), dtype), true);
@@ -69,7 +84,9 @@ static bool every_line_has_one(int k, int64_t b, int64_t c, int64_t n) {
   TC_SCOPE {
     tc_tensor *x = leaf(TC_DIMS(b, c, n), 1 + (uint64_t)c, dtype), *w = leaf(TC_DIMS(c), 2, dtype);
     tc_tensor *dw = NULL, *g = functions[k].run(x, w, tc_ones(TC_DIMS(b, n), dtype), &dw);
-    all = g && dw && tc_item(tc_min(hits(g), TC_ALL, false)) >= 1;
+    all = g && dw && tc_item(tc_min(hits(g), TC_ALL, false)) >= 1 &&
+          tc_item(tc_all(tc_isfinite(g), TC_ALL, false)) != 0 &&
+          tc_item(tc_all(tc_isfinite(dw), TC_ALL, false)) != 0;
   }
   if (!all)
     fprintf(stderr, "%s of %dx%dx%d: a line lost its gradient\n", functions[k].name, (int)b, (int)c,
