@@ -1,6 +1,31 @@
+# tc_locations_of_headers(SOURCE RESULT): macros for what headers define between library_begin.h and library_end.h, and
+# random.h, which stands in front of all macros.
+function(tc_locations_of_headers source result)
+  set(macros "")
+  file(GLOB_RECURSE headers ${source}/*.h)
+  foreach(header IN LISTS headers)
+    file(STRINGS ${header} marks REGEX "^#include <tcompile/library_begin.h>")
+    if(marks OR header MATCHES "/random\\.h$")
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+      file(STRINGS ${header} definitions REGEX "^static inline [^(]*[ *]tc_[a-z0-9_]+\\(")
+      foreach(definition IN LISTS definitions)
+        string(REGEX REPLACE "^static inline [^(]*[ *](tc_[a-z0-9_]+)\\(.*" "\\1" function "${definition}")
+        string(APPEND macros "#define ${function}(...) TC_AT(${function}(__VA_ARGS__))\n")
+      endforeach()
+    elseif(NOT header MATCHES "/tcompile\\.h$")
+      file(STRINGS ${header} definitions REGEX "^static inline .*tc_tensor")
+      if(definitions)
+        message(FATAL_ERROR "${header}: functions of tensors stand between library_begin.h and library_end.h")
+      endif()
+    endif()
+  endforeach()
+  set(${result} "${macros}" PARENT_SCOPE)
+endfunction()
+
 # tc_public_headers(SOURCE OUT): the folder OUT of the public headers as programs see them: those of SOURCE, and what
-# is made of its *.h.in from graph/ops/api.def: prototypes of elementwise functions, macros that note places of calls.
-# Made when CMake runs, which it does again when the table changes: nothing has to be built first.
+# is made of its *.h.in from graph/ops/api.def: prototypes of elementwise functions, macros that note places of calls; these
+# also of functions that stand in headers.  Made when CMake runs, which it does again when one of them changes: nothing has to
+# be built first.
 function(tc_public_headers source out)
   set(table ${PROJECT_SOURCE_DIR}/graph/ops/api.def)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
@@ -38,6 +63,7 @@ function(tc_public_headers source out)
     file(MAKE_DIRECTORY ${folder})
     file(CREATE_LINK ${source}/${header} ${out}/${header} SYMBOLIC)
   endforeach()
+  tc_locations_of_headers(${source} locations_of_headers)
   foreach(name elementwise locations)
     configure_file(${source}/tcompile/${name}.h.in ${out}/tcompile/${name}.h @ONLY)
   endforeach()

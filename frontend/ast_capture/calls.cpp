@@ -56,7 +56,9 @@ static llvm::SmallVector<AttributeSlot, 4> attribute_slots(tc_op op) {
 
 // ---- operands -----------------------------------------------------------------------------------
 
-tc_loc Evaluator::graph_loc(SourceLocation loc) const { return graph_location(sources, loc); }
+tc_loc Evaluator::graph_loc(SourceLocation loc) const {
+  return graph_location(sources, in_program(loc));
+}
 
 std::string Evaluator::describe(tc_ref ref) {
   tc_buf text = {};
@@ -622,7 +624,7 @@ std::vector<Value> Evaluator::values_of(const FunctionDecl *callee,
 // name.
 Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee, std::vector<Value> arguments,
                            const Value &self) {
-  enter(callee, std::move(arguments), self);
+  enter(callee, e, std::move(arguments), self);
   if (is_lambda(callee)) bind_captures(callee);
   execute(callee->getBody());
   Value returned = leave(e);
@@ -631,9 +633,11 @@ Value Evaluator::call_body(const Expr *e, const FunctionDecl *callee, std::vecto
   return returned;
 }
 
-void Evaluator::enter(const FunctionDecl *callee, std::vector<Value> arguments, const Value &self) {
+void Evaluator::enter(const FunctionDecl *callee, const Expr *call, std::vector<Value> arguments,
+                      const Value &self) {
   Frame frame;
   frame.function = callee;
+  frame.called = call->getExprLoc();
   frame.self = self;
   for (unsigned i = 0; i < arguments.size(); i++) {
     const ParmVarDecl *parameter = callee->getParamDecl(i);
@@ -649,7 +653,7 @@ Value Evaluator::leave(const Expr *call) {
   const FunctionDecl *callee = frames.back().function;
   Value returned = std::move(frames.back().returned);
   frames.pop_back();
-  if (failed && frames.size() == 1)
+  if (failed && frames.size() == 1 && obstacle.loc != call->getExprLoc())
     obstacle.notes.push_back({TC_NOTE,
                               call->getExprLoc(),
                               "'" + callee->getNameAsString() + "' is called here",

@@ -36,15 +36,33 @@ std::string Evaluator::readable(llvm::StringRef message) const {
   return out;
 }
 
-void Evaluator::fail(SourceLocation loc, const std::string &why) {
-  if (!failed) obstacle = {loc, readable(why), false, false, {}, {}};
+// The place in the program: what a function of the library's headers does is done by the call of
+// it, as errors at run time say, too (tcompile/library_begin.h).
+SourceLocation Evaluator::in_program(SourceLocation loc) const {
+  for (size_t i = frames.size(); i-- > 1 && is_api(frames[i].function);)
+    loc = frames[i].called;
+  return loc;
+}
+
+void Evaluator::meet(Obstacle met) {
+  if (failed) return;
   failed = true;
+  obstacle = std::move(met);
+  const SourceLocation inside = std::exchange(obstacle.loc, in_program(obstacle.loc));
+  if (obstacle.loc == inside) return;
+  const std::string function = "'" + frames.back().function->getNameAsString() + "'";
+  obstacle.notes = {{TC_NOTE, inside, "in " + function + ", here", std::move(obstacle.ranges), {}}};
+  obstacle.ranges.clear();
+  obstacle.fixits.clear();
+}
+
+void Evaluator::fail(SourceLocation loc, const std::string &why) {
+  meet({loc, readable(why), false, false, {}, {}});
 }
 
 void Evaluator::error(SourceLocation loc, const std::string &what,
                       std::vector<CharSourceRange> ranges, std::vector<FixIt> fixits) {
-  if (!failed) obstacle = {loc, readable(what), true, false, std::move(ranges), std::move(fixits)};
-  failed = true;
+  meet({loc, readable(what), true, false, std::move(ranges), std::move(fixits)});
 }
 
 // Inputs and scalars come before everything else in a graph.

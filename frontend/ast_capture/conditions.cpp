@@ -313,16 +313,18 @@ std::string Evaluator::remedy_for(const Value &v) const {
 // The functions that are entered, each of which would have to be compiled for itself.
 std::string Evaluator::mark_entered() const {
   std::string names;
-  bool marked = true, shapes = false;
+  bool marked = true, shapes = false, several = false;
   for (size_t i = 1; i < frames.size(); i++) {
     const FunctionDecl *f = frames[i].function;
-    names += (names.empty() ? "'" : " and '") + f->getNameAsString() + "'";
+    if (is_api(f)) continue; // nobody's to mark
+    several = !names.empty();
+    names += (several ? " and '" : "'") + f->getNameAsString() + "'";
     marked = marked && find_attribute(f, compile_attribute);
     for (const ParmVarDecl *parameter : f->parameters())
       shapes |= is_tensor_pointer(parameter->getType()) && !declared_shape(parameter);
   }
-  if (marked)
-    return names + (frames.size() > 2 ? " are" : " is") + " compiled apart from this call";
+  if (names.empty()) return "";
+  if (marked) return names + (several ? " are" : " is") + " compiled apart from this call";
   return "mark " + names + " TC_COMPILE" + (shapes ? ", with TC_SHAPE at the tensors" : "") +
          ": parts are compiled then, and the call stays";
 }

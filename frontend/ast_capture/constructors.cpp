@@ -49,7 +49,7 @@ Value Evaluator::construct(const CXXConstructExpr *e, const CXXConstructorDecl *
   if (!e->requiresZeroInitialization()) unset_leaves(blank);
   object.slot = new_slot(std::move(blank));
   object.type = e->getType();
-  enter(constructor, std::move(arguments), Value::of(Value::Pointer, object));
+  enter(constructor, e, std::move(arguments), Value::of(Value::Pointer, object));
   for (const CXXCtorInitializer *init : constructor->inits()) set_member(init, object);
   execute(constructor->getBody());
   leave(e);

@@ -131,6 +131,8 @@ public:
              std::vector<clang::CharSourceRange> ranges = {}, std::vector<FixIt> fixits = {});
 
 private:
+  void meet(Obstacle met);
+
   // statements.cpp
   Flow execute_block(const clang::CompoundStmt *block);
   Flow execute_attributed(const clang::AttributedStmt *s);
@@ -315,7 +317,8 @@ private:
                      const Value &self = {});
   std::vector<Value> values_of(const clang::FunctionDecl *callee,
                                llvm::ArrayRef<const clang::Expr *> given);
-  void enter(const clang::FunctionDecl *callee, std::vector<Value> arguments, const Value &self);
+  void enter(const clang::FunctionDecl *callee, const clang::Expr *call,
+             std::vector<Value> arguments, const Value &self);
   Value leave(const clang::Expr *call);
   Value call_body(const clang::Expr *e, const clang::FunctionDecl *callee,
                   std::vector<Value> arguments, const Value &self = {});
@@ -344,6 +347,7 @@ private:
   bool note_input(const Place &place, clang::SourceLocation loc);
   const clang::Expr *argument(const clang::CallExpr *e, unsigned i);
   std::optional<Scalar> number_argument(const clang::Expr *e);
+  clang::SourceLocation in_program(clang::SourceLocation loc) const;
   tc_loc graph_loc(clang::SourceLocation loc) const;
 
   // special.cpp: calls that the table does not describe
@@ -536,6 +540,7 @@ private:
 
   struct Frame {
     const clang::FunctionDecl *function;
+    clang::SourceLocation called;                         // where; of the outermost one nowhere
     std::map<const clang::VarDecl *, unsigned> variables; // slots
     std::map<const clang::VarDecl *, Place> referred;     // by C++'s references: what they name
     Value self;                                           // C++'s this, in functions of objects

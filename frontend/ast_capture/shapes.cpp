@@ -213,7 +213,7 @@ bool Evaluator::check_declared(const FunctionDecl *callee, const std::vector<Val
     else
       error(argument->getExprLoc(), what,
             {CharSourceRange::getTokenRange(argument->getSourceRange())});
-    if (fresh) obstacle.notes = {declared_at(callee->getParamDecl(i), shape)};
+    if (fresh) obstacle.notes.push_back(declared_at(callee->getParamDecl(i), shape));
     return false;
   }
   return true;

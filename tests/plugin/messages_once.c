@@ -20,7 +20,8 @@ TC_COMPILE tc_tensor *until(M, double eps, int *rounds) {
 TC_COMPILE tc_tensor *two_of_three(const tc_tensor *x TC_SHAPE("f32[N,H,W]")) {
   return tc_pad_reflect(x, TC_INTS(1, 1), TC_INTS(1, 1));
 }
-// CHECK: {{.*}}resample.h{{.*}} remark: 'two_of_three' not compiled: this is an error: tc_pad_reflect: 2 and 2 numbers for 3 axes
+// CHECK: messages_once.c:[[#@LINE-2]]:10: remark: 'two_of_three' not compiled: this is an error: tc_pad_reflect: 2 and 2 numbers for 3 axes
+// CHECK: {{.*}}resample.h:{{.*}} note: in 'tc_pad_by', here
 
 // The statement that calls the function again stays: a break of its own, though for the same branch.
 TC_COMPILE tc_tensor *power(M, int n) {

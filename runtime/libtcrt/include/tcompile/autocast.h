@@ -15,6 +15,7 @@
 #define TCOMPILE_AUTOCAST_H
 
 #include <tcompile.h>
+#include <tcompile/library_begin.h>
 
 /* x as an operand of a product is inside of TC_AUTOCAST: f32 or 16-bit x in the dtype of the scope; x itself elsewhere, and
  * of other dtypes.  For functions whose products have it as an operand in other forms. */
@@ -118,4 +119,5 @@ static inline bool tc_scaler_undo(const tc_loss_scaler *s, int n, tc_tensor *con
   return done;
 }
 
+#include <tcompile/library_end.h>
 #endif

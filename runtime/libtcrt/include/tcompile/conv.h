@@ -13,8 +13,9 @@
 #endif
 
 #include <tcompile/autocast.h>
+#include <tcompile/library_begin.h>
 
-#define TC_CONV_FAIL(...) (tc_tensor *)(tc_fail_as)(TC_ERROR_ARGUMENT, __VA_ARGS__)
+#define TC_CONV_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 /* list of an axis; a list of one number is for all axes. */
 static inline int64_t tc_conv_of(tc_ints list, int axis) { return list.v[list.n == 1 ? 0 : axis]; }
@@ -91,4 +92,5 @@ static inline tc_tensor *tc_conv(const tc_tensor *x, const tc_tensor *w, const t
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <tcompile.h>
+#include <tcompile/library_begin.h>
 
 typedef enum tc_fan { TC_FAN_IN, TC_FAN_OUT } tc_fan;
 
@@ -33,7 +34,7 @@ static inline double tc_init_fan(const tc_tensor *x, tc_fan fan) {
   return fmax(size, 1);
 }
 
-#define TC_INIT_FAIL(...) (tc_tensor *)(tc_fail_as)(TC_ERROR_ARGUMENT, __VA_ARGS__)
+#define TC_INIT_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 /* Uniform in [-a, a), a = gain sqrt(6 / (fan_in + fan_out)): the variance is 2 gain^2 / (fan_in + fan_out).
  * Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks, 2010. */
@@ -114,12 +115,5 @@ static inline tc_tensor *tc_trunc_normal_(tc_tensor *x, double mean, double std,
   return done;
 }
 
-#ifdef TC_AT
-#define tc_xavier_uniform_(...) TC_AT(tc_xavier_uniform_(__VA_ARGS__))
-#define tc_xavier_normal_(...) TC_AT(tc_xavier_normal_(__VA_ARGS__))
-#define tc_kaiming_uniform_(...) TC_AT(tc_kaiming_uniform_(__VA_ARGS__))
-#define tc_kaiming_normal_(...) TC_AT(tc_kaiming_normal_(__VA_ARGS__))
-#define tc_trunc_normal_(...) TC_AT(tc_trunc_normal_(__VA_ARGS__))
-#endif
-
+#include <tcompile/library_end.h>
 #endif

@@ -23,6 +23,7 @@
 #include <math.h>
 #include <tcompile.h>
 #include <tcompile/schedules.h>
+#include <tcompile/library_begin.h>
 
 /* ---- states, master weights, sums of gradients ------------------------------------------------ */
 
@@ -337,4 +338,5 @@ static inline tc_tensor *tc_clip_norm_(int n, tc_tensor *const *g, double most) 
   return norm;
 }
 
+#include <tcompile/library_end.h>
 #endif

@@ -72,7 +72,7 @@ static inline tc_tensor *tc_random_scaled(const tc_tensor *x, double scale, doub
                  dtype);
 }
 
-#define TC_RANDOM_FAIL(...) (tc_tensor *)(tc_fail_as)(TC_ERROR_ARGUMENT, __VA_ARGS__)
+#define TC_RANDOM_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 

@@ -8,10 +8,11 @@
 #define TCOMPILE_STATISTICS_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 static inline bool tc_statistics_has(const char *name, const tc_tensor *x, int axis) {
   const int rank = tc_rank(x);
-  if (axis < -rank || axis >= rank) (tc_fail_as)(TC_ERROR_ARGUMENT, "%s: axis %d of %d", name, axis, rank);
+  if (axis < -rank || axis >= rank) tc_fail_as(TC_ERROR_ARGUMENT, "%s: axis %d of %d", name, axis, rank);
   return axis >= -rank && axis < rank;
 }
 
@@ -144,4 +145,5 @@ static inline tc_tensor *tc_cdist(const tc_tensor *a, const tc_tensor *b, double
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

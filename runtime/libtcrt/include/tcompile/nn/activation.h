@@ -5,6 +5,7 @@
 #define TCOMPILE_NN_ACTIVATION_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* ---- element by element ------------------------------------------------------------------------ */
 
@@ -150,4 +151,5 @@ static inline tc_tensor *tc_reglu(const tc_tensor *x, int axis) { return tc_gate
 static inline tc_tensor *tc_geglu(const tc_tensor *x, int axis) { return tc_gated("tc_geglu", x, axis, TC_GATE_GELU); }
 static inline tc_tensor *tc_swiglu(const tc_tensor *x, int axis) { return tc_gated("tc_swiglu", x, axis, TC_GATE_SILU); }
 
+#include <tcompile/library_end.h>
 #endif

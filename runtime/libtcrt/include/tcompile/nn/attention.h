@@ -7,6 +7,7 @@
 #define TCOMPILE_NN_ATTENTION_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* Zeros and NULLs leave out what is not wanted.  Query i is at position offset + i, key j at position j. */
 typedef struct tc_attention_options {
@@ -184,4 +185,5 @@ static inline tc_tensor *tc_rope(const tc_tensor *x, const tc_tensor *cosines, c
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

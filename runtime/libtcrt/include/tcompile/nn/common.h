@@ -4,8 +4,9 @@
 
 #include <math.h>
 #include <tcompile/autocast.h>
+#include <tcompile/library_begin.h>
 
-#define TC_NN_FAIL(...) (tc_tensor *)(tc_fail_as)(TC_ERROR_ARGUMENT, __VA_ARGS__)
+#define TC_NN_FAIL(...) (tc_tensor *)tc_fail_as(TC_ERROR_ARGUMENT, __VA_ARGS__)
 
 /* The dtype to compute in where 16 bits are too few: f32 for f16, bf16, integers and bool. */
 static inline tc_dtype tc_nn_wide(tc_dtype d) { return d == TC_F64 ? TC_F64 : TC_F32; }
@@ -32,4 +33,5 @@ static inline tc_tensor *tc_nn_along(const tc_tensor *v, int axis, int rank) {
   return tc_reshape(v, dims);
 }
 
+#include <tcompile/library_end.h>
 #endif

@@ -3,6 +3,7 @@
 #define TCOMPILE_NN_EMBEDDING_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* tc_embedding of weight[V,D] and index[...], where row `padding` has no gradient; [...,D]. */
 static inline tc_tensor *tc_embedding_padded(const tc_tensor *weight, const tc_tensor *index, int64_t padding) {
@@ -72,4 +73,5 @@ static inline tc_tensor *tc_embedding_bag_offsets(const tc_tensor *weight, const
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

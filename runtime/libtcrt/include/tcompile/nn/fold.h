@@ -6,6 +6,7 @@
 
 #include <tcompile/conv.h>
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* The windows of x, with zeros around, as columns: [N, C K1..Kk, number of windows], in the order of channels, then places in
  * the window; torch.nn.functional.unfold.  Errors: lists of another length, windows that are larger than x. */
@@ -130,4 +131,5 @@ static inline tc_tensor *tc_col2im(const tc_tensor *x, tc_ints image, tc_ints si
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

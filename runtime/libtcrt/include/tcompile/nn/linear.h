@@ -3,6 +3,7 @@
 #define TCOMPILE_NN_LINEAR_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* y[..,o] = sum over i and j of a[..,i] w[o,i,j] b[..,j], plus bias[O] where that is not NULL: a[..,I], b[..,J], w[O,I,J].
  * Errors: axes and sizes that differ. */
@@ -27,4 +28,5 @@ static inline tc_tensor *tc_bilinear(const tc_tensor *a, const tc_tensor *b, con
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

@@ -11,6 +11,7 @@
 #define TCOMPILE_NN_LOSS_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 static inline const tc_tensor *tc_loss_wide(const tc_tensor *x, const tc_tensor *of) {
   return tc_nn_as(x, tc_nn_wide(tc_dtype_of(of)));
@@ -357,4 +358,5 @@ static inline tc_tensor *tc_triplet_margin(const tc_tensor *anchor, const tc_ten
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

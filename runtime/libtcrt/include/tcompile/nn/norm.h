@@ -7,6 +7,7 @@
 #define TCOMPILE_NN_NORM_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* Batch normalisation in training: (x - mean) / sqrt(var + eps) weight + bias with mean and variance of each channel over
  * the batch and all else.  running_mean and running_var, [C], are written in place, r <- (1 - momentum) r + momentum s,
@@ -111,4 +112,5 @@ static inline tc_tensor *tc_weight_norm(const tc_tensor *v, const tc_tensor *g, 
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

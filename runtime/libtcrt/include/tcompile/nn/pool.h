@@ -11,6 +11,7 @@
 #define TCOMPILE_NN_POOL_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 typedef struct tc_pool_windows {
   tc_ints size, stride, padding, dilation;
@@ -282,4 +283,5 @@ static inline tc_tensor *tc_adaptive_max_pool(const tc_tensor *x, tc_ints size) 
   return tc_adaptive_pool("tc_adaptive_max_pool", x, size, true);
 }
 
+#include <tcompile/library_end.h>
 #endif

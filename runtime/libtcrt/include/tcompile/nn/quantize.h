@@ -10,6 +10,7 @@
 #define TCOMPILE_NN_QUANTIZE_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* ---- 8 bits -------------------------------------------------------------------------------------- */
 
@@ -201,4 +202,5 @@ static inline tc_tensor *tc_linear_int4(const tc_tensor *x, const tc_tensor *q, 
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

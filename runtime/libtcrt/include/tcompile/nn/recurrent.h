@@ -11,6 +11,7 @@
 #define TCOMPILE_NN_RECURRENT_H
 
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 typedef struct tc_recurrent_weights {
   const tc_tensor *w_ih, *w_hh, *b_ih, *b_hh;
@@ -157,4 +158,5 @@ static inline tc_tensor *tc_lstm(const tc_tensor *x, const tc_tensor *h, const t
   return tc_recurrent_layer("tc_lstm", x, h, c, w, TC_LSTM, reverse, h_n, c_n);
 }
 
+#include <tcompile/library_end.h>
 #endif

@@ -5,6 +5,7 @@
 
 #include <tcompile/nn/common.h>
 #include <tcompile/nn/pool.h>
+#include <tcompile/library_begin.h>
 
 /* ---- padding ----------------------------------------------------------------------------------- */
 
@@ -323,4 +324,5 @@ static inline tc_tensor *tc_grid_sample(const tc_tensor *x, const tc_tensor *gri
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

@@ -4,6 +4,7 @@
 
 #include <tcompile/conv.h>
 #include <tcompile/nn/common.h>
+#include <tcompile/library_begin.h>
 
 /* The product of sizes first, ..., last - 1. */
 static inline int64_t tc_shuffle_points(const tc_tensor *x, int first, int last) {
@@ -186,4 +187,5 @@ static inline tc_tensor *tc_conv_transpose(const tc_tensor *x, const tc_tensor *
   return y;
 }
 
+#include <tcompile/library_end.h>
 #endif

@@ -1,0 +1,3 @@
+/* library_end.h - see library_begin.h. */
+#undef TC_AT
+#define TC_AT(call) (tc_here(__FILE__, __LINE__), call)
