@@ -83,10 +83,9 @@ static tc_val triangle(lo_kb *b, const tc_node *n, const lo_index *at) {
 
 /* x - max x is at most 0, and 0 somewhere, where the maximum is of x as it was rounded: with a
  * product x that were not, it would be as large as half a unit of x, and its exponential
- * infinite. */
-static bool less_maximum(const lo_kb *b, const tc_node *n) {
-  const tc_ref m = n->op == OP_SUB ? tc_extremum_behind(b->L->g, n->in[1]) : (tc_ref){0};
-  return m.id && lo_node(b->L, m)->op == OP_AMAX;
+ * infinite.  So are x - min x and max x - x, whose roots are asked for, at least 0. */
+static bool less_extremum(const lo_kb *b, const tc_node *n) {
+  return n->op == OP_SUB && tc_takes_own_extremum(b->L->g, n);
 }
 
 static tc_val elementwise(lo_kb *b, tc_ref r, const lo_index *at) {
@@ -103,7 +102,7 @@ static tc_val elementwise(lo_kb *b, tc_ref r, const lo_index *at) {
                .op = n->op,
                .dtype = lo_compute_type(n->type.dtype),
                .in = {in[0], in[1], in[2]},
-               .reproducible = b->L->fact[r.id].reproducible || less_maximum(b, n),
+               .reproducible = b->L->fact[r.id].reproducible || less_extremum(b, n),
                .loc = n->loc};
   return lo_expr(b, &e);
 }
