@@ -271,7 +271,7 @@ static void put_leaf_guards(const tc_entry *e) {
   if (count_inputs(e, is_read_leaf) && count_inputs(e, is_read_leaf_or_constant) > 1)
     put_spans(e, is_read_leaf_or_constant, is_read_leaf,
               "(s->low = s->high = (uintptr_t)x->autograd, 1)",
-              "TC_MISS_GRAD, (int)hit[0], -1, 0, 1");
+              "TC_MISS_GRAD, (int)hit[0], -1, hit[1], 2");
 }
 
 /* ---- index operands -------------------------------------------------------------------------- */

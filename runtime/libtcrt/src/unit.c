@@ -155,7 +155,11 @@ static void describe(const tcrt_function *f, char *out, size_t n, tc_miss why, i
     snprintf(out, n, "is memory whose layout is none of a tensor");
     return;
   case TC_MISS_GRAD:
-    snprintf(out, n, recorded ? "gradients are being recorded" : "is no leaf that requires gradients, or they are not recorded");
+    snprintf(out, n,
+             recorded    ? "gradients are being recorded"
+             : want == 2 ? "is the same leaf as operand %lld"
+                         : "is no leaf, or no gradients are recorded",
+             g + 1);
     return;
   case TC_MISS_AUTOCAST:
     if (got == TC_DTYPE_COUNT) snprintf(out, n, "it is called outside of TC_AUTOCAST");
@@ -179,8 +183,8 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
   static const char *const text[TC_MISS_COUNT] = {
       [TC_MISS_NULL] = "pass a tensor, or compile both: b ? f(x, b) : f(x, NULL)",
       [TC_MISS_DTYPE] = "pass a tensor in place of a number, or the other way round",
-      [TC_MISS_DEVICE] = "move the tensor with tc_to",
-      [TC_MISS_RANK] = "write a function for this rank, or reshape the tensor",
+      [TC_MISS_DEVICE] = "move it with tc_to",
+      [TC_MISS_RANK] = "write a function for this rank, or reshape it",
       [TC_MISS_SIZE] = "write a name for it in TC_SHAPE, or add TC_SPECIALIZE",
       [TC_MISS_LEAST] = wider,
       [TC_MISS_MOST] = wider,
@@ -189,9 +193,9 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
       [TC_MISS_ALIAS] = "write to memory that no other operand has",
       [TC_MISS_STRIDE] = "write to a tensor of tc_clone or tc_contiguous, and copy it back",
       [TC_MISS_LAYOUT] = "make its layout function give a dtype, strides and aligned data",
-      [TC_MISS_GRAD] = "build it with grad=on, or call it inside of TC_NO_GRAD { }",
+      [TC_MISS_GRAD] = "build it with grad=on, or call it in TC_NO_GRAD { }",
       [TC_MISS_AUTOCAST] = "call it inside of the scope that it is compiled for",
-      [TC_MISS_INDEX] = "correct the index; the body tells which one",
+      [TC_MISS_INDEX] = "correct the index; the body tells which",
       [TC_MISS_MEMORY] = "give the program more memory",
   };
   if (why == TC_MISS_EQUAL && operand < 0)
@@ -201,7 +205,7 @@ static void remedy(char *out, size_t n, tc_miss why, int operand, int64_t got, i
   else if (why == TC_MISS_DTYPE && got != want)
     snprintf(out, n, "write TC_SHAPE(\"%s|%s[...]\"), or convert it with tc_cast", dtype_text(want),
              dtype_text(got));
-  else if (why == TC_MISS_GRAD && want) snprintf(out, n, "pass what tc_requires_grad_ has marked");
+  else if (why == TC_MISS_GRAD && want) snprintf(out, n, "pass leaves (tc_requires_grad_), each once");
   else snprintf(out, n, "%s", text[why] ? text[why] : "see TC_LOGS=guards");
 }
 
