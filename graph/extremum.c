@@ -42,6 +42,6 @@ tc_ref tc_compared_with_extremum(const tc_graph *g, const tc_node *n, tc_ref *ex
   return (tc_ref){0};
 }
 
-bool tc_takes_own_extremum(const tc_graph *g, const tc_node *n) {
-  return selection(g, n, 0).id || selection(g, n, 1).id;
+int tc_own_extremum(const tc_graph *g, const tc_node *n) {
+  return selection(g, n, 0).id ? 1 : selection(g, n, 1).id ? 0 : -1;
 }

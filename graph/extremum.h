@@ -10,7 +10,7 @@
 /* n compares an operand with an extremum, or with another selection of its own elements: the operand;
  * and the node that selects from its in[0], if that is not NULL.  id 0: it does not. */
 tc_ref tc_compared_with_extremum(const tc_graph *g, const tc_node *n, tc_ref *extremum);
-/* An operand of n is such a selection of the other one. */
-bool tc_takes_own_extremum(const tc_graph *g, const tc_node *n);
+/* Which of n's two operands is such a selection of the other one; -1: none. */
+int tc_own_extremum(const tc_graph *g, const tc_node *n);
 
 #endif

@@ -84,9 +84,11 @@ static tc_val triangle(lo_kb *b, const tc_node *n, const lo_index *at) {
 /* x - max x is at most 0, and 0 somewhere, where the maximum is of x as it was rounded: with a
  * product x that were not, it would be as large as half a unit of x, and its exponential
  * infinite.  So are x - min x and max x - x, whose roots are asked for, at least 0. */
-static bool less_extremum(const lo_kb *b, const tc_node *n) {
-  return n->op == OP_SUB && tc_takes_own_extremum(b->L->g, n);
+static int less_extremum(const lo_kb *b, const tc_node *n) {
+  return n->op == OP_SUB ? tc_own_extremum(b->L->g, n) : -1;
 }
+
+static bool is_load(const lo_kb *b, tc_val v) { return b->k->expr[v.id].kind == TC_EX_LOAD; }
 
 static tc_val elementwise(lo_kb *b, tc_ref r, const lo_index *at) {
   const tc_node *n = lo_node(b->L, r);
@@ -98,11 +100,14 @@ static tc_val elementwise(lo_kb *b, tc_ref r, const lo_index *at) {
   tc_val in[3] = {{0}, {0}, {0}};
   for (int k = 0; k < n->nin; k++)
     in[k] = lo_cast(b, operand(b, n, k, at), tc_op_get(n->op)->mask >> k & 1 ? TC_BOOL : t);
+  const int extremum = less_extremum(b, n);
+  if (extremum >= 0 && is_load(b, in[extremum])) /* rounded, by the loop that found it */
+    in[1 - extremum] = rounded(b, in[1 - extremum], n->type.dtype, n->loc);
   tc_expr e = {.kind = TC_EX_OP,
                .op = n->op,
                .dtype = lo_compute_type(n->type.dtype),
                .in = {in[0], in[1], in[2]},
-               .reproducible = b->L->fact[r.id].reproducible || less_extremum(b, n),
+               .reproducible = b->L->fact[r.id].reproducible || extremum >= 0,
                .loc = n->loc};
   return lo_expr(b, &e);
 }

@@ -45,8 +45,8 @@ FUNCTIONS(f16, "f16")
 /* Values beside others of their own, as samplers keep the largest ones and as ranges are made 0 to 1: what holds in the body
  * holds in kernels. */
 #define CHOICE(NAME, ...)                                                                          \
-  TC_COMPILE static tc_tensor *NAME(const tc_tensor *x TC_SHAPE("D=f32|bf16[B,C,N]"),      \
-                                    const tc_tensor *w TC_SHAPE("D=f32|bf16[C]")) {        \
+  TC_COMPILE static tc_tensor *NAME(const tc_tensor *x TC_SHAPE("D=f32|bf16[B,C,N]"),              \
+                                    const tc_tensor *w TC_SHAPE("D=f32|bf16[C]")) {                \
     const tc_tensor *s = tc_reshape(w, TC_DIMS(-1, 1));                                            \
     const tc_tensor *h = tc_mul_s(tc_add(tc_mul(x, s), tc_mul_s(s, 0.37)), 1 / 0.7);               \
     return __VA_ARGS__;                                                                            \
@@ -60,6 +60,9 @@ CHOICE(taken, tc_eq(h, tc_gather(h, 1, tc_argmin(h, TC_AXES(1), true))))
 CHOICE(equal, tc_eq(h, MOST))
 CHOICE(above_least, tc_isnan(tc_sqrt(tc_div(tc_sub(h, LEAST), tc_sub(MOST, LEAST)))))
 CHOICE(below_most, tc_isnan(tc_log(tc_sub(MOST, h))))
+/* One loop finds it, and stores it; another one subtracts. */
+CHOICE(above_all_least, tc_isnan(tc_sqrt(tc_sub(h, tc_min(h, TC_ALL, false)))))
+CHOICE(below_all_most, tc_isnan(tc_sqrt(tc_sub(tc_max(h, TC_ALL, false), h))))
 
 /* The same by the tape: the compiled forward part brings its backward part. */
 TC_COMPILE static tc_tensor *most(const tc_tensor *x TC_SHAPE("f32|f64[B,C,N]"),
@@ -117,9 +120,15 @@ static bool every_line_has_one(int k, int64_t b, int64_t c, int64_t n) {
 static const struct {
   const char *name;
   tc_tensor *(*run)(const tc_tensor *x, const tc_tensor *w);
-} choices[] = {{"largest", largest},      {"sorted", sorted}, {"running", running},
-               {"taken", taken},          {"equal", equal},   {"above_least", above_least},
-               {"below_most", below_most}};
+} choices[] = {{"largest", largest},
+               {"sorted", sorted},
+               {"running", running},
+               {"taken", taken},
+               {"equal", equal},
+               {"above_least", above_least},
+               {"below_most", below_most},
+               {"above_all_least", above_all_least},
+               {"below_all_most", below_all_most}};
 
 static bool is_as_in_body(int k, int64_t b, int64_t c, int64_t n, tc_dtype dtype) {
   bool same = false;
