@@ -45,7 +45,7 @@
  * Of kernels that are made.
  *   chain.c             kernels of attention -> one;  chain_values.c: what they compute, in its
  *                       axes;  chain_bounds.c: which keys a row has
- *   outer_fusion.c      kernels of padded arrays and their windows -> one
+ *   outer_fusion.c      kernels of padded arrays and their windows -> one;  flat_windows.c: short rows of them
  *   order.c             kernels that run earlier than they were made
  *   siblings.c          kernels that one launch runs;  canonical.c: how they are compared;
  *                       sizes.c: sizes in which they differ become arguments;
@@ -584,7 +584,8 @@ bool lo_run_before(lo *L, uint32_t first, const bool *wanted);
 /* outer_fusion.c: kernels that pad arrays and those that read them become one, where the target
  * takes that.  requires: in front of lo_plan */
 void lo_fuse_outer_loops(lo *L);
-/* wide_planes.c: of a kernel that came of that. */
+/* flat_windows.c, wide_planes.c: of a kernel that came of that. */
+void lo_flatten_windows(lo *L, tc_kernel *k);
 void lo_widen_planes(lo *L, const tc_kernel *k);
 void lo_plan(lo *L);
 void lo_share_constants(lo *L);

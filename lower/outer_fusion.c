@@ -502,6 +502,7 @@ void lo_fuse_outer_loops(lo *L) {
     p->kernel[i] = fused(&f);
     memmove(&p->kernel[i + 1], &p->kernel[i + f.n], (p->nkernel - i - f.n) * sizeof *p->kernel);
     p->nkernel -= f.n - 1;
+    lo_flatten_windows(L, &p->kernel[i]);
     lo_widen_planes(L, &p->kernel[i]);
   }
 }

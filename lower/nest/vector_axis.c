@@ -48,14 +48,22 @@ static bool is_chosen(const lo_kb *b, const tc_address *a, tc_val guard, int s) 
   return chosen;
 }
 
-static int64_t access_score(const lo_kb *b, const tc_address *a, tc_val guard, int s,
-                            uint32_t buffer) {
+/* Elements a few apart are taken out of that many vectors where the target interleaves: each of these is a load and a
+ * shuffle. */
+static int64_t cost_apart(const lo_kb *b, const tc_address *a, int s, int64_t lanes) {
+  const int64_t step = tc_dim_is_const(a->coef[s]) ? tc_dim_value(a->coef[s]) : 0, line_by_line = CYCLE * SCALE;
+  if (step < 2 || step > b->L->target->interleave) return line_by_line;
+  const int64_t vectors = 2 * step * CYCLE * SCALE / filled(b, s, lanes);
+  return vectors < line_by_line ? vectors : line_by_line;
+}
+
+static int64_t access_score(const lo_kb *b, const tc_address *a, tc_val guard, int s, uint32_t buffer, bool load) {
   const tc_dtype d = b->L->p->buffer[b->k->buffer[buffer]].dtype;
   const int64_t bytes = (int64_t)tc_dtype_bytes(d), lanes = lanes_of(bytes);
   const bool chosen = is_chosen(b, a, guard, s);
   if (tc_dim_is(a->coef[s], 0) && !chosen) return 0;
-  if (!tc_dim_is(a->coef[s], 1) || chosen)
-    return -(bytes > 4 ? 2 * CYCLE : CYCLE) * SCALE; /* line by line */
+  if (chosen || (!load && !tc_dim_is(a->coef[s], 1))) return -(bytes > 4 ? 2 * CYCLE : CYCLE) * SCALE; /* line by line */
+  if (!tc_dim_is(a->coef[s], 1)) return -cost_apart(b, a, s, lanes) * (bytes > 4 ? 2 : 1);
   return bytes * SCALE - waste(ACCESS, filled(b, s, lanes), lanes);
 }
 
@@ -77,7 +85,7 @@ static int64_t action_score(const lo_kb *b, const lo_act *a, int s) {
   switch (a->a.kind) {
   case TC_ACT_STORE:
   case TC_ACT_ADD:
-    return access_score(b, &a->a.address, a->a.guard, s, a->a.buffer) * times(b, a->axes);
+    return access_score(b, &a->a.address, a->a.guard, s, a->a.buffer, false) * times(b, a->axes);
   case TC_ACT_REDUCE:
     return reduce_score(b, a, s);
   default:
@@ -90,7 +98,7 @@ static int64_t slot_score(const lo_kb *b, int s) {
   for (uint32_t id = b->first; id < b->k->nexpr; id++) {
     const tc_expr *e = &b->k->expr[id];
     const int64_t one = e->kind == TC_EX_LOAD
-                            ? access_score(b, &e->address, e->guard, s, e->buffer)
+                            ? access_score(b, &e->address, e->guard, s, e->buffer, true)
                             : arithmetic_score(b, lo_expr_cost(e), e->dtype, b->axes[id], s);
     score += one * times(b, b->axes[id]);
   }
