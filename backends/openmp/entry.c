@@ -78,7 +78,7 @@ static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
     const tc_buffer *b = &e->p->buffer[kernel->buffer[i]];
     if (!tc_buffer_of_thread(b) || tc_omp_on_stack(b)) continue;
     tc_putf(out, "  const int64_t local@_%u = scratch@;\n  scratch@ += threads * ", i);
-    tc_omp_local_bytes(e->p, b, out);
+    tc_omp_local_bytes(kernel, e->p, b, out);
     tc_put(out, ";\n");
   }
   if (kernel->kind == TC_KERNEL_MATMUL) tc_omp_matmul_scratch(kernel, e->p, &shared, &each);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backends/openmp/schedule/schedule.h"
 #include "backends/openmp/unit.h"
 
 static const tc_buffer *buffer_of(const tc_kernel *k, const tc_program *p, uint32_t i) {
@@ -31,6 +32,21 @@ static void put_buffers(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   }
 }
 
+/* Is there one for each point of a group? */
+static bool is_of_group(const tc_kernel *k, const tc_buffer *b) { return b->kind == TC_BUF_PRIVATE && tc_omp_group_of(k) > 1; }
+
+/* Whole cache lines. */
+static void put_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out) {
+  tc_put(out, "(((");
+  tc_print_dim(p, b->numel, out);
+  tc_putf(out, ") * %zu + 63) / 64 * 64)", tc_dtype_bytes(b->dtype));
+}
+
+void tc_omp_local_bytes(const tc_kernel *k, const tc_program *p, const tc_buffer *b, tc_buf *out) {
+  if (is_of_group(k, b)) tc_putf(out, "%lld * ", (long long)tc_omp_group_of(k));
+  put_bytes(p, b, out);
+}
+
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out) {
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     const tc_buffer *b = buffer_of(k, p, i);
@@ -40,20 +56,24 @@ void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *
       tc_putf(out, "%*s_Alignas(64) tc_%s b%u[%lld];", indent, "", t, i,
               (long long)(tc_dim_value(b->numel) > 0 ? tc_dim_value(b->numel) : 1));
     } else {
-      tc_putf(out, "%*stc_%s *restrict b%u = (tc_%s *)((char *)buf[%u] + part * ", indent, "", t, i,
-              t, i);
-      tc_omp_local_bytes(p, b, out);
+      tc_putf(out, "%*stc_%s *%s%u = (tc_%s *)((char *)buf[%u] + part * ", indent, "", t, is_of_group(k, b) ? "group" : "restrict b", i, t, i);
+      tc_omp_local_bytes(k, p, b, out);
       tc_put(out, ");");
     }
     tc_print_shape(p, b, out);
   }
 }
 
-/* Bytes of one thread's part, whole cache lines. */
-void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out) {
-  tc_put(out, "(((");
-  tc_print_dim(p, b->numel, out);
-  tc_putf(out, ") * %zu + 63) / 64 * 64)", tc_dtype_bytes(b->dtype));
+void tc_omp_locals_of_point(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out) {
+  const char *point = tc_dims_sym(tc_graph_dims(p->graph), k->outer.sym)->name;
+  for (uint32_t i = 0; i < k->nbuffer; ++i) {
+    const tc_buffer *b = buffer_of(k, p, i);
+    if (!is_of_group(k, b)) continue;
+    const char *t = tc_print_storage(b->dtype);
+    tc_putf(out, "%*stc_%s *restrict b%u = (tc_%s *)((char *)group%u + (s_%s - first_%s) * ", indent, "", t, i, t, i, point, point);
+    put_bytes(p, b, out);
+    tc_put(out, ");\n");
+  }
 }
 
 static void put_scalar(uint32_t i, bool f, void *out) {

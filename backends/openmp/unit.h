@@ -12,8 +12,11 @@ void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
 /* LOCAL buffers: small constant ones live on the stack of each thread; the others are arguments of
  * tcrt_max_threads() parts, which the entry places behind the arena. */
 bool tc_omp_on_stack(const tc_buffer *b);
-void tc_omp_local_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out);
+/* Those of one thread, whole cache lines; with PRIVATE buffers of all points of a group. */
+void tc_omp_local_bytes(const tc_kernel *k, const tc_program *p, const tc_buffer *b, tc_buf *out);
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out);
+/* PRIVATE buffers of point s_<name> of a group that begins at first_<name>. */
+void tc_omp_locals_of_point(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out);
 
 /* A kernel of nests is two functions: what every thread of a team runs, and the kernel itself.
  * work: C expression of the scalar operations, of which `least` pay for a team; NULL to stay on one

@@ -347,6 +347,15 @@ Test(stated, sum_of_columns_interchanged) {
                "most = 64 / TC_L");
 }
 
+/* Planes of a fused loop in groups: of few and of many planes. */
+#define PLANES                                                                                                     \
+  "graph g\n%1 = param f32[R,5,7] \"x\"\n%2 = const f32 0.0\n%3 = pad %1 %2 before=[0,1,1] after=[0,1,1]\n"        \
+  "%4 = unfold %3 axis=2 size=3 step=1\n%5 = unfold %4 axis=1 size=3 step=1\n%6 = sum %5 axes=[3,4] keep=0\nret %6\n"
+Test(stated, planes_in_groups) {
+  check_stated(PLANES, "program g\nkernel pad_sum_1\n  group 3\n  nest 0\n  nest 1\n  nest 2\n    vector i\n    tile 64\n  nest 3\n",
+               "first_plane += 3");
+}
+
 Test(stated, positions_in_columns_interchanged) {
   check_stated("graph g\n%1 = param bf16[R,C] \"x\"\n%2 = argmax %1 axes=[0] keep=0\nret %2\n",
                "program g\nkernel argmax_1\n  nest 0\n    vector i\n    tile 16\n    interchange 4\n",
@@ -463,6 +472,9 @@ REFUSED(unknown_stage, SUM, "sum_1", "vector j\nstage 2 unroll 4\n", "line 5: '2
 REFUSED(unknown_value, SUM, "sum_1", "vector j\nstage 0 prefetch %9\n",
         "line 5: the kernel has no value '%9'")
 REFUSED(unknown_nest, SUM, "sum_1", "vector j\nnest 1\n", "line 5: '1' is no nest of the kernel")
+Test(refused, group_without_a_fused_loop) {
+  check_refused("graph g\n" SUM, "program g\nkernel sum_1\ngroup 4\nnest 0\nvector j\n", "line 3: group 4: the nests are not in one loop");
+}
 REFUSED(unknown_kernel, SUM, "sum_1", "kernel sum_2\n",
         "line 4: the program has no nests of a kernel 'sum_2'")
 REFUSED(said_twice, SUM, "sum_1", "vector j\nvector i\n", "line 5: 'vector' was said in line 4")

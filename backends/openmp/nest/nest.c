@@ -533,9 +533,34 @@ static void put_outer_loop(const tc_kernel *k, const tc_program *p, bool team, t
   tc_buf_free(&n);
 }
 
+/* The loop around all nests by groups of its points, which each nest has a loop of its own over. */
+static bool put_outer_groups(const tc_kernel *k, const tc_program *p, bool team, tc_buf *out) {
+  const char *i = tc_dims_sym(tc_graph_dims(p->graph), k->outer.sym)->name;
+  const long long group = tc_omp_group_of(k);
+  bool ok = true;
+  tc_buf n = {0};
+  tc_print_dim(p, k->outer.extent, &n);
+  tc_putf(out, "  const int64_t last_%s = ", i);
+  tc_putf(out, team ? "tc_share(%s, part + 1, parts);\n" : "%s;\n", n.text);
+  tc_putf(out, "  for (int64_t first_%s = ", i);
+  tc_putf(out, team ? "tc_share(%s, part, parts)" : "0", n.text);
+  tc_putf(out, "; first_%s < last_%s; first_%s += %lld) {\n", i, i, i, group);
+  for (uint32_t nest = 0; ok && nest < k->nnest; ++nest) {
+    tc_putf(out, "  for (int64_t s_%s = first_%s; s_%s < TC_MIN(first_%s + %lld, last_%s); ++s_%s) {\n", i, i, i, i, group, i, i);
+    tc_omp_locals_of_point(k, p, 2, out);
+    ok = put_nest(k, p, nest, false, out);
+    tc_put(out, "  }\n");
+  }
+  tc_put(out, "  }\n");
+  ok = ok && !n.failed;
+  tc_buf_free(&n);
+  return ok;
+}
+
 /* The nests: in one loop around them, or with a barrier from one to the next. */
 static bool put_nests(const tc_kernel *k, const tc_program *p, bool team, tc_buf *out) {
   bool ok = true;
+  if (tc_omp_group_of(k) > 1) return put_outer_groups(k, p, team, out);
   if (k->outer.fused) put_outer_loop(k, p, team, out);
   for (uint32_t i = 0; ok && i < k->nnest; ++i) {
     if (team && i && !k->outer.fused) tc_put(out, "  if (parts > 1) tcrt_barrier();\n");

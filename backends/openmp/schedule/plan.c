@@ -274,6 +274,21 @@ static bool wants_team(const tc_kernel *k, const tc_program *p) {
   return team && work > TC_OMP_PARALLEL_WORK;
 }
 
+/* What a nest stores of a point, the next one would load at once, in other pieces than it was stored in: of small arrays that
+ * is before they have left the store buffer.  So as many points as take a quarter of a first-level cache pass each nest. */
+static int64_t plan_group(const tc_kernel *k, const tc_program *p) {
+  enum { RESIDENT = 8192, MOST = 16 };
+  int64_t bytes = 0, group = 1;
+  for (uint32_t i = 0; k->outer.fused && i < k->nbuffer; ++i) {
+    const tc_buffer *b = &p->buffer[k->buffer[i]];
+    if (b->kind != TC_BUF_PRIVATE) continue;
+    if (!tc_dim_is_const(b->numel) || tc_dim_value(b->numel) > RESIDENT) return 0;
+    bytes += tc_dim_value(b->numel) * (int64_t)tc_dtype_bytes(b->dtype);
+  }
+  while (bytes && group < MOST && 2 * group * bytes <= RESIDENT) group *= 2;
+  return group > 1 ? group : 0;
+}
+
 static bool plan_nests(tc_program *p, const tc_kernel *k, tc_schedule *s) {
   kernel_plan x = {.k = k, .p = p, .reduced = malloc(k->nexpr + 1)};
   tc_omp_kernel_schedule *own = tc_arena_alloc(p->arena, sizeof *own);
@@ -282,6 +297,7 @@ static bool plan_nests(tc_program *p, const tc_kernel *k, tc_schedule *s) {
   bool ok = x.reduced && own && s->nest;
   if (ok) {
     own->threads = k->sibling || wants_team(k, p) ? TC_OMP_PARALLEL_WORK : 0;
+    own->group = plan_group(k, p);
     tc_omp_find_reduced_precision(k, p, x.reduced);
   }
   for (uint32_t i = 0; ok && i < k->nnest; ++i) ok = plan_variants(&x, &k->nest[i], &s->nest[i]);

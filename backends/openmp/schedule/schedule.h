@@ -9,7 +9,14 @@
 typedef struct tc_omp_kernel_schedule {
   /* scalar operations from which on a team of threads runs it; 0: one thread does */
   int64_t threads;
+  int64_t group; /* points of the fused outer loop that pass each nest before the next one begins; 0: no groups */
 } tc_omp_kernel_schedule;
+
+/* Points of k's fused outer loop whose arrays a thread has at a time. */
+static inline int64_t tc_omp_group_of(const tc_kernel *k) {
+  const tc_omp_kernel_schedule *s = k->outer.fused && k->schedule ? k->schedule->kernel : NULL;
+  return s && s->group > 1 ? s->group : 1;
+}
 
 /* Of a nest. */
 typedef struct tc_omp_nest_schedule {

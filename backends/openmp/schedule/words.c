@@ -335,6 +335,12 @@ static const char *refuse_pack(const tc_schedule_place *at) {
   return NULL;
 }
 
+/* ---- a fused outer loop ---------------------------------------------------------------------- */
+
+static const char *refuse_kernel_group(const tc_schedule_place *at) {
+  return at->k->outer.fused ? NULL : "the nests are not in one loop";
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define KERNEL(field) offsetof(tc_omp_kernel_schedule, field)
@@ -346,6 +352,7 @@ static const char *refuse_pack(const tc_schedule_place *at) {
 /* What a tuner tries.  Decisions that change what is computed, such as `approximate`, `block` and
  * `skip`, stay. */
 static const int64_t try_threads[] = {0, 1, -1}; /* one thread, or a team whatever the work */
+static const int64_t try_points[] = {0, 2, 4, 8, 16, -1};
 static const int64_t try_tiles[] = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, -1};
 static const int64_t try_rows[] = {1, 2, 4, 8, -1};
 static const int64_t try_groups[] = {0, 2, 4, 8, -1};
@@ -355,6 +362,7 @@ static const int64_t try_others[] = {-1};
 
 static const tc_schedule_word kernel_words[] = {
     {"threads", TC_WORD_COUNT, KERNEL(threads), 0, NULL, NULL, try_threads},
+    {"group", TC_WORD_COUNT, KERNEL(group), 0, refuse_kernel_group, NULL, try_points},
 };
 
 static const tc_schedule_word nest_words[] = {
