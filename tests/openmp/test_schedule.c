@@ -224,6 +224,24 @@ Test(schedule, of_short_runs) {
   }
 }
 
+/* Is the store of the last variant's first stage peeled? */
+static bool is_peeled(const char *text) {
+  tc_graph *g = tc_graph_parse(text, &diag);
+  cr_assert_not_null(g);
+  tc_program *p = planned(g);
+  const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
+  const bool peeled = ((const tc_omp_stage_schedule *)s->variant[s->nvariant - 1].stage)[0].peel;
+  tc_program_free(p);
+  tc_graph_free(g);
+  return peeled;
+}
+
+#define ROWS_OF(columns) "graph g\n%1 = param f32[R," columns "] \"x\"\n%2 = param f32[" columns "] \"y\"\n%3 = add %1 %2\nret %3\n"
+Test(schedule, rows_of_less_than_two_lines_are_not_peeled) {
+  cr_expect(is_peeled(ROWS_OF("257")));
+  cr_expect_not(is_peeled(ROWS_OF("31")));
+}
+
 /* ---- stated schedules ------------------------------------------------------------------------ */
 
 static const char *stated; /* of "program g"; NULL: the planned one */

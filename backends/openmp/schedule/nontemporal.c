@@ -111,6 +111,13 @@ bool tc_omp_may_peel(const tc_omp_choice *c, const tc_stage *st) {
   return tc_omp_stores_outputs_in_order(&c->f, st);
 }
 
+/* Are rows of the result known to have hardly a whole line? */
+static bool rows_are_short(const tc_omp_facts *f, const tc_action *a) {
+  const tc_axis *row = &f->nest->axis[f->vector];
+  return row->of < 0 && tc_dim_is_const(row->extent) &&
+         tc_dim_value(row->extent) * (int64_t)tc_dtype_bytes(tc_omp_buffer(f, a->buffer)->dtype) < 2 * LINE;
+}
+
 bool tc_omp_plan_peel(const tc_omp_choice *c, const tc_stage *st) {
-  return tc_omp_may_peel(c, st) && (st->interval || !rows_are_lines(&c->f, st->action));
+  return tc_omp_may_peel(c, st) && (st->interval || !(rows_are_lines(&c->f, st->action) || rows_are_short(&c->f, st->action)));
 }
