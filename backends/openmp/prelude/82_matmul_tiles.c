@@ -415,6 +415,38 @@ TC_SLOW void tc_mm_vector_of_spans(const tc_f32 *b, const int64_t *row, int64_t 
   }
 }
 #endif
+/* @ tc_mm_vector_of_apart */
+#if TC_ISA >= TC_LEVEL_v4
+/* The same of columns two elements apart: those of the first half of the lanes are in one vector, the others in the next. */
+TC_SLOW void tc_mm_vector_of_apart(const tc_f32 *b, const int64_t *row, int64_t rows, const tc_mm_span *s, int64_t n,
+                                   int64_t col, tc_f32 *dst, int64_t nr) {
+  typedef int words __attribute__((vector_size(64)));
+  const words none = {0};
+  uintptr_t from[2][TC_L];
+  unsigned short mask[2][TC_L];
+  int pieces[2] = {0, 0};
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t first = TC_MAX(s[i].to, col), count = TC_MIN(s[i].to + s[i].count, col + TC_L) - first;
+    if (count <= 0) continue;
+    const uintptr_t at = (uintptr_t)b + (uintptr_t)((s[i].from + 2 * (col - s[i].to)) * 4);
+    const uint32_t all = 0x55555555u >> (32 - 2 * count) << 2 * (first - col);
+    for (int half = 0; half < 2; ++half) {
+      const unsigned short part = (unsigned short)(all >> 16 * half);
+      if (!part) continue;
+      from[half][pieces[half]] = at + (uintptr_t)(64 * half);
+      mask[half][pieces[half]++] = part;
+    }
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    const uintptr_t at = (uintptr_t)row[r] * 4;
+    words x = none, y = none;
+    for (int i = 0; i < pieces[0]; ++i) x = __builtin_ia32_loaddqusi512_mask((const int *)(at + from[0][i]), x, mask[0][i]);
+    for (int i = 0; i < pieces[1]; ++i) y = __builtin_ia32_loaddqusi512_mask((const int *)(at + from[1][i]), y, mask[1][i]);
+    x = __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    __builtin_memcpy(dst + r * nr + col, &x, sizeof x);
+  }
+}
+#endif
 /* @ tc_mm_f32_spans */
 TC_MM_SPANS(tc_mm_f32_spans_by_row, f32, tc_loadstride2n_f32)
 TC_FN void tc_mm_f32_spans(const tc_f32 *b, const int64_t *row, int64_t rows, int64_t step, const tc_mm_span *s, int64_t n,
@@ -422,7 +454,8 @@ TC_FN void tc_mm_f32_spans(const tc_f32 *b, const int64_t *row, int64_t rows, in
 #if TC_ISA >= TC_LEVEL_v4
   const int64_t cols = n ? s[n - 1].to + s[n - 1].count : 0;
   for (int64_t col = 0; step == 1 && col < cols; col += TC_L) tc_mm_vector_of_spans(b, row, rows, s, n, col, dst, nr);
-  if (step == 1) return;
+  for (int64_t col = 0; step == 2 && col < cols; col += TC_L) tc_mm_vector_of_apart(b, row, rows, s, n, col, dst, nr);
+  if (step == 1 || step == 2) return;
 #endif
   tc_mm_f32_spans_by_row(b, row, rows, step, s, n, dst, nr);
 }
