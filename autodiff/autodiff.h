@@ -15,6 +15,10 @@
 extern "C" {
 #endif
 
+/* Several nodes that have a derivative of their own, shorter than that of one after the other. */
+typedef struct tc_autodiff_pattern tc_autodiff_pattern;
+extern const tc_autodiff_pattern tc_autodiff_softmax; /* e / sum e of e = exp(a), written out (written_softmax.c) */
+
 /* What is differentiated, and with respect to what. */
 typedef struct tc_autodiff {
   uint32_t noutput;
@@ -29,6 +33,8 @@ typedef struct tc_autodiff {
   /* Integers count as constants: no error where only they depend on wrt.  For derivatives of
    * derivatives, of which each depends on fewer values than the function did. */
   bool through_integers;
+  /* Looked for first; NULL: none, as where what is made runs operation by operation. */
+  const tc_autodiff_pattern *pattern;
   tc_loc loc; /* where the derivative is asked for */
 } tc_autodiff;
 

@@ -169,7 +169,8 @@ static bool add_gradients(maker *m, lists *l) {
                    .cotangent = l->cotangent,
                    .wrt = l->wrt,
                    .stop = l->stop,
-                   .through_integers = true}; /* a tape does not track them */
+                   .through_integers = true, /* a tape does not track them */
+                   .pattern = &tc_autodiff_softmax};
   fill(m, l, &a);
   if (!tc_autodiff_vjp(m->t->joint, &a, l->gradient, l->reached)) return refuse(m, no_memory);
   if (!add_roots(m)) return false;

@@ -101,7 +101,7 @@ static tc_ref plus(tc_graph *g, tc_ref a, tc_ref b, tc_loc loc) {
   return joined.id ? joined : tc_build2(g, OP_ADD, a, b, loc);
 }
 
-static bool add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
+bool vj_add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
   tc_ref *sum = &s->cotangent[to.id];
   s->mark[to.id] |= IS_REACHED;
   if (d.id == TC_VJP_ZERO.id) return true;
@@ -114,8 +114,7 @@ static bool add(sweep *s, tc_ref to, tc_ref d, tc_loc loc) {
 
 static tc_dtype widened(tc_dtype d) { return tc_dtype_is_half(d) ? TC_F32 : d; }
 
-/* Cotangents of the results of n: those of the RESULT nodes, where there are several. */
-static bool gather_dy(sweep *s, tc_ref r, const tc_node *n, tc_ref *dy) {
+bool vj_gather_dy(sweep *s, tc_ref r, const tc_node *n, tc_ref *dy) {
   bool any = false;
   for (int k = 0; k < n->nresult; k++) {
     const tc_ref part = n->nresult > 1 ? tc_build_result(s->g, r, k, n->loc) : r;
@@ -125,14 +124,18 @@ static bool gather_dy(sweep *s, tc_ref r, const tc_node *n, tc_ref *dy) {
   return any;
 }
 
+dc vj_vocabulary(const sweep *s, tc_ref r, const tc_node *n) {
+  const tc_type *t = tc_graph_type(s->g, r);
+  return (dc){s->g, n->loc, widened((tc_dtype)t->dtype), t->weak};
+}
+
 /* What the rule says; all zero where no cotangent arrived. */
 static void apply(sweep *s, tc_ref r, const tc_node *n, tc_ref *din) {
   tc_ref dy[TC_MAX_RESULTS];
   const tc_vjp_rule *rule = tc_vjp_rule_of(n->op);
-  const dc c = {s->g, n->loc, widened((tc_dtype)tc_graph_type(s->g, r)->dtype),
-                tc_graph_type(s->g, r)->weak}; /* as decompositions, so that equal parts are one */
+  const dc c = vj_vocabulary(s, r, n);
   tc_vjp v = {c, n, r, dy, s->want, din};
-  if (!gather_dy(s, r, n, dy)) {
+  if (!vj_gather_dy(s, r, n, dy)) {
     for (int i = 0; i < n->nin; i++) din[i] = TC_VJP_ZERO;
   } else if (rule->fn) {
     rule->fn(&v);
@@ -152,7 +155,7 @@ static bool visit(sweep *s, tc_ref r, const tc_node *n) {
   if (!any) return true;
   apply(s, r, n, din);
   for (int i = 0; i < n->nin; i++)
-    if (s->want[i] && !add(s, n->in[i], din[i], n->loc)) return vj_report_limit(s, n);
+    if (s->want[i] && !vj_add(s, n->in[i], din[i], n->loc)) return vj_report_limit(s, n);
   return true;
 }
 
@@ -160,7 +163,9 @@ static bool run(sweep *s) {
   for (uint32_t id = s->last; id > 0; id--) {
     const tc_node *n = tc_graph_node(s->g, (tc_ref){id});
     const bool on_path = s->mark[id] & IS_REACHED && s->source[id];
-    if (on_path && !is_stop(s, id, n) && !visit(s, (tc_ref){id}, n)) return false;
+    if (!on_path || is_stop(s, id, n)) continue;
+    const vj_found found = s->a->pattern ? s->a->pattern->visit(s, (tc_ref){id}, n) : VJ_NONE;
+    if (found == VJ_FAILED || (found == VJ_NONE && !visit(s, (tc_ref){id}, n))) return false;
   }
   return true;
 }
@@ -219,7 +224,7 @@ static bool begin(sweep *s) {
 static bool seed(sweep *s) {
   for (uint32_t k = 0; k < s->a->noutput; k++) {
     const tc_ref dy = seed_of(s, k);
-    if (!dy.id || !add(s, s->a->output[k], dy, s->a->loc)) return false;
+    if (!dy.id || !vj_add(s, s->a->output[k], dy, s->a->loc)) return false;
   }
   return true;
 }

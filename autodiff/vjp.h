@@ -34,6 +34,21 @@ tc_ref vj_place(tc_graph *g, tc_ref a, int axis, tc_dim before, tc_dim after, bo
  * not. */
 tc_ref vj_adjoin(tc_graph *g, tc_ref d, tc_ref e, tc_loc loc);
 
+typedef enum vj_found { VJ_NONE, VJ_FAILED, VJ_DONE } vj_found;
+struct tc_autodiff_pattern {
+  /* If r is the last node of the pattern, and nobody asks for those in between: adds the cotangent of what it is made
+   * of.  VJ_FAILED: building failed. */
+  vj_found (*visit)(sweep *s, tc_ref r, const tc_node *n);
+};
+
+/* The operand's cotangent, or that of any other value, gets d as one more part, TC_VJP_ZERO or ref 0 where building it
+ * failed: false. */
+bool vj_add(sweep *s, tc_ref to, tc_ref d, tc_loc loc);
+/* Cotangents of the results of n: those of the RESULT nodes, where there are several; false: all are 0. */
+bool vj_gather_dy(sweep *s, tc_ref r, const tc_node *n, tc_ref *dy);
+/* What rules for r compute with: as decompositions, so that equal parts are one. */
+dc vj_vocabulary(const sweep *s, tc_ref r, const tc_node *n);
+
 /* ---- errors (error.c): each reports and gives false ------------------------------------------ */
 
 bool vj_fail(sweep *s, tc_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));

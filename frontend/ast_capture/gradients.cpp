@@ -295,6 +295,7 @@ std::vector<tc_ref> Evaluator::gradients_of(const CallExpr *e, tc_ref y, tc_ref 
   a.cotangent = cotangent.id ? &cotangent : nullptr;
   a.nwrt = static_cast<uint32_t>(wrt.size());
   a.wrt = wrt.data();
+  a.pattern = &tc_autodiff_softmax;
   a.loc = graph_loc(loc);
   differentiated(e, [&] { return tc_autodiff_vjp(graph, &a, gradients.data(), reached.get()); });
   for (size_t i = 0; i < wrt.size() && !failed; i++)

@@ -55,6 +55,12 @@ static inline tc_tensor *attend_dropped(const tc_tensor *q, const tc_tensor *k, 
   return tc_matmul(tc_dropout(w, 0.2, true, &g), v);
 }
 
+/* The softmax written out. */
+static inline tc_tensor *attend_written(const tc_tensor *scores, const tc_tensor *v) {
+  tc_tensor *e = tc_exp(tc_sub(scores, tc_max(scores, TC_AXES(-1), true)));
+  return tc_matmul(tc_div(e, tc_unsqueeze(tc_sum(e, TC_AXES(-1), false), -1)), v);
+}
+
 /* Weights of hidden scores are 0, also where all of a row are hidden. */
 static inline tc_tensor *attend_seen(const tc_tensor *mask, const tc_tensor *scores, const tc_tensor *v) {
   tc_tensor *w = tc_softmax(hidden(mask, scores), -1);

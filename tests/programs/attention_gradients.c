@@ -51,6 +51,9 @@ static inline tc_tensor *gradients(const tc_tensor *y, const tc_tensor *g, const
   TC_COMPILE static tc_tensor *selected_alone_##T(OPERANDS(T, "H"), int64_t seed) {                                    \
     return gradients(attend_dropped(q, k, v, seed), g, q, k, v);                                                       \
   }                                                                                                                    \
+  TC_COMPILE static tc_tensor *written_##T(OPERANDS(T, "H")) {                                                         \
+    return with_gradients(attend_written(hidden(seen(q, k, 0), scores_of(q, k)), v), g, q, k, v);                      \
+  }                                                                                                                    \
   TC_COMPILE static tc_tensor *of_seen_##T(OPERANDS(T, "H"), const tc_tensor *mask TC_SHAPE("bool[B,1,T,S]")) {        \
     return with_gradients(attend_seen(mask, scores_of(q, k), v), g, q, k, v);                                          \
   }                                                                                                                    \
@@ -93,6 +96,7 @@ TC_COMPILE static tc_tensor *grouped(const tc_tensor *q TC_SHAPE("f32[B,6,T,D]")
     COMPARE(dropped_alone_##T_NAME, tolerance, q, k, v, g, 7)                                                          \
     COMPARE(selected_##T_NAME, tolerance, q, k, v, g, 7)                                                               \
     COMPARE(selected_alone_##T_NAME, tolerance, q, k, v, g, 7)                                                         \
+    COMPARE(written_##T_NAME, tolerance, q, k, v, g)                                                                   \
     COMPARE(of_seen_##T_NAME, tolerance, q, k, v, g, mask)                                                             \
   }
 
@@ -130,7 +134,7 @@ static void check_memory(void) {
     const tc_tensor *g = numbers(1, 1, T, D, 4, TC_F32);
     const long before = peak();
     CHECK(plain_f32(q, k, v, g) && alone_f32(q, k, v, g) && dropped_f32(q, k, v, g, 7) && dropped_alone_f32(q, k, v, g, 7) &&
-          capped_f32(q, k, v, g) && selected_f32(q, k, v, g, 7) && selected_alone_f32(q, k, v, g, 7));
+          capped_f32(q, k, v, g) && selected_f32(q, k, v, g, 7) && selected_alone_f32(q, k, v, g, 7) && written_f32(q, k, v, g));
     CHECK(peak() - before < 24 << 10);
   }
 }
