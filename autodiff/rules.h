@@ -54,6 +54,8 @@ tc_ref vj_pad(const tc_vjp *v, tc_ref a, const tc_dim *before, const tc_dim *aft
 /* 0, 1, ... along one axis, or of all elements in row-major order (axis -1), shaped to broadcast */
 tc_ref vj_positions(const tc_vjp *v, const tc_type *shape, int axis);
 tc_ref vj_sum(const tc_vjp *v, tc_ref a, const dc_axes *axes); /* keeps the axes, with size 1 */
+/* nn.c: the cotangent of what v's result is the softmax of, along the axes. */
+tc_ref vj_softmax(const tc_vjp *v, const dc_axes *axes);
 tc_ref vj_swap(const tc_vjp *v, tc_ref a);                     /* the last two axes */
 
 /* The functions of rules.def. */

@@ -57,9 +57,8 @@ static vj_found visit(sweep *s, tc_ref r, const tc_node *n) {
   dc_axes axes;
   if (!find(s, n, &x, &axes)) return VJ_NONE;
   if (vj_gather_dy(s, r, n, dy)) {
-    const dc c = vj_vocabulary(s, r, n);
-    const tc_ref y = dc_in(&c, r), g = dc_in(&c, dy[0]), sum = dc_reduce(&c, OP_SUM, dc2(&c, OP_MUL, g, y), &axes, true);
-    d = dc2(&c, OP_MUL, y, dc2(&c, OP_SUB, g, sum));
+    const tc_vjp v = {.c = vj_vocabulary(s, r, n), .n = n, .self = r, .dy = dy};
+    d = vj_softmax(&v, &axes);
   }
   if (vj_add(s, x, d, n->loc)) return VJ_DONE;
   vj_report_limit(s, n);

@@ -2,8 +2,6 @@
  * indices, so one pass backwards over the pool reaches them all. */
 #include "lower/loop.h"
 
-#include <math.h>
-
 static void mark_terms(const tc_address *a, uint8_t *marked) {
   for (int t = 0; t < a->nterm; t++) marked[a->term[t].value.id] = 1;
 }
@@ -40,7 +38,7 @@ void tc_mark_operands(const tc_kernel *k, uint8_t *marked) {
 bool tc_is_zero(const tc_kernel *k, tc_val v) {
   const tc_expr *e = &k->expr[v.id];
   if (e->kind == TC_EX_ROUND) return tc_is_zero(k, e->in[0]);
-  return e->kind == TC_EX_CONST && tc_dtype_is_float(e->dtype) && !(e->f < 0 || e->f > 0) && !isnan(e->f);
+  return e->kind == TC_EX_CONST && tc_dtype_is_float(e->dtype) && e->f == 0;
 }
 
 int tc_zero_operand(const tc_kernel *k, const tc_expr *e) {

@@ -8,22 +8,28 @@ static tc_ref sub(const tc_vjp *v, tc_ref a, tc_ref b) { return dc2(&v->c, OP_SU
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-static tc_ref row_sum(const tc_vjp *v, tc_ref a) {
+/* None of a scalar. */
+static dc_axes the_axis(const tc_vjp *v) {
   const int rank = vj_type(v, 0)->rank;
-  const dc_axes axes = {rank > 0, {rank ? dc_axis(v->n, "axis", rank) : 0}};
-  return vj_sum(v, a, &axes);
+  return (dc_axes){rank > 0, {rank ? dc_axis(v->n, "axis", rank) : 0}};
 }
 
 /* y (dy - sum dy y) */
-void tc_vjp_softmax(tc_vjp *v) {
+tc_ref vj_softmax(const tc_vjp *v, const dc_axes *axes) {
   tc_ref y = vj_self(v), dy = vj_dy(v);
-  v->din[0] = mul(v, y, sub(v, dy, row_sum(v, mul(v, dy, y))));
+  return mul(v, y, sub(v, dy, vj_sum(v, mul(v, dy, y), axes)));
+}
+
+void tc_vjp_softmax(tc_vjp *v) {
+  const dc_axes axes = the_axis(v);
+  v->din[0] = vj_softmax(v, &axes);
 }
 
 /* dy - exp(y) sum dy */
 void tc_vjp_log_softmax(tc_vjp *v) {
+  const dc_axes axes = the_axis(v);
   tc_ref dy = vj_dy(v);
-  v->din[0] = sub(v, dy, mul(v, dc1(&v->c, OP_EXP, vj_self(v)), row_sum(v, dy)));
+  v->din[0] = sub(v, dy, mul(v, dc1(&v->c, OP_EXP, vj_self(v)), vj_sum(v, dy, &axes)));
 }
 
 /* ---- normalisations: y = h w + b, h = (x - m) s, s = 1 / sqrt(power + eps) ------------------- */

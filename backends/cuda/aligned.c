@@ -16,18 +16,21 @@ enum { ROW_BYTES = 16 };
  * reach 4 to 39 multiplications, and take 5 to 20 ps for an element of operands and result; aligned
  * ones 200. */
 const char tc_cuda_worth_helper[] =
+    "\n/* Is more time saved, in ps, than copies of so many elements take? */\n"
+    "static inline __attribute__((unused)) int tc_cuda_saves_copies(double saved, double copied, int copies) {\n"
+    "  return saved > copied * 3 / 1.45 + copies * 3e6;\n}\n"
     "\n/* Is a product of so many multiplications, which reads and writes so many elements, faster by\n"
     " * more than copies of so many take? */\n"
     "static inline __attribute__((unused)) int tc_cuda_copies_pay(double products, double elements, "
     "double copied, int copies) {\n"
     "  const double memory = elements / 1.45, before = products / 68, after = products / 300; /* ps */\n"
     "  const double saved = (before > memory ? before : memory) - (after > memory ? after : memory);\n"
-    "  return saved > copied * 3 / 1.45 + copies * 3e6;\n}\n"
+    "  return tc_cuda_saves_copies(saved, copied, copies);\n}\n"
     "\n/* Of a chain of products? */\n"
     "static inline __attribute__((unused)) int tc_cuda_chain_copies_pay(double products, double "
     "elements, double copied, int copies) {\n"
     "  const double saved = products / 20 + elements * 10 - products / 200 - elements / 1.45;\n"
-    "  return saved > copied * 3 / 1.45 + copies * 3e6;\n}\n";
+    "  return tc_cuda_saves_copies(saved, copied, copies);\n}\n";
 
 /* Does the kernel multiply operand i? */
 static bool multiplies(const tc_entry *e, const tc_kernel *k, uint32_t i) {

@@ -222,3 +222,13 @@ uint32_t check_lowering_for(const tc_target *target, tc_graph *g, interp_array *
   tc_program_free(p);
   return kernels;
 }
+
+void check_sizes(const char *text, const int64_t *size, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    tc_graph *g = graph_of(text);
+    interp_array **input = arguments_of(g, size[i]);
+    check_lowering_for(&tc_target_cores, g, input, NULL, NULL);
+    free_arguments(g, input);
+    tc_graph_free(g);
+  }
+}

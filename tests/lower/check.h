@@ -27,5 +27,7 @@ tc_graph *graph_of(const char *text);
 /* Arguments for g: sizes from its types, `symbol` for each symbol, small values. */
 interp_array **arguments_of(tc_graph *g, int64_t symbol);
 void free_arguments(tc_graph *g, interp_array **input);
+/* check_lowering_for of the text's graph, for CPUs, with each of n sizes as `symbol`. */
+void check_sizes(const char *text, const int64_t *size, size_t n);
 
 #endif

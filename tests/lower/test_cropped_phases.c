@@ -24,15 +24,7 @@ static bool has_longer(const char *text, const char *longer) {
   return found;
 }
 
-static void check_values(const char *text) {
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    tc_graph *g = graph_of(text);
-    interp_array **input = arguments_of(g, sizes[i]);
-    check_lowering_for(&tc_target_cores, g, input, NULL, NULL);
-    free_arguments(g, input);
-    tc_graph_free(g);
-  }
-}
+static void check_values(const char *text) { check_sizes(text, sizes, sizeof sizes / sizeof *sizes); }
 
 #define CROPPED(name, longer, text)                                                                                    \
   Test(cropped_phases, name) {                                                                                         \

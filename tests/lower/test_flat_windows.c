@@ -7,13 +7,7 @@
 static int64_t lanes_of(const char *text, bool *sums) {
   static const int64_t sizes[] = {1, 3};
   int64_t points = 0;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    tc_graph *g = graph_of(text);
-    interp_array **input = arguments_of(g, sizes[i]);
-    check_lowering_for(&tc_target_cores, g, input, NULL, NULL);
-    free_arguments(g, input);
-    tc_graph_free(g);
-  }
+  check_sizes(text, sizes, sizeof sizes / sizeof *sizes);
   tc_graph *g = graph_of(text);
   tc_program *p = tc_lower(g, &tc_target_cores);
   cr_assert_not_null(p);
