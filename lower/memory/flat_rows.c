@@ -3,19 +3,27 @@
  *
  * Element e of rows of C elements is element e % C of row e / C.  Where rows lie P apart it is
  * e + e / C * (P - C) elements from the first one: the address gets a term of that value. */
+#include "lower/flat_rows.h"
 #include "lower/memory/rows.h"
 
 #include <string.h>
 
-/* Does the address count all elements of the array, by the nest's chunks of one axis? */
+static bool only_stores(const tc_nest *n) {
+  for (uint32_t i = 0; i < n->stage->naction; i++)
+    if (n->stage->action[i].kind != TC_ACT_STORE) return false;
+  return n->nstage == 1;
+}
+
+/* Does the address count all elements of the array, along one axis or by the nest's chunks of it? */
 static bool counts_elements(const lo_rows *r, const tc_nest *n, const tc_expr *load) {
   const tc_address *a = &load->address;
   const int v = n->vector, outer = v < 0 ? -1 : n->axis[v].of;
-  if (load->guard.id || a->nterm || outer < 0 || !tc_dim_is(a->offset, 0)) return false;
-  if (!tc_dim_is(a->coef[v], 1) || !tc_dim_same(a->coef[outer], n->axis[v].extent)) return false;
+  if (v < 0 || load->guard.id || a->nterm || !tc_dim_is(a->offset, 0)) return false;
+  if (!tc_dim_is(a->coef[v], 1) || (outer < 0 ? n->naxis > 1 || !only_stores(n) : !tc_dim_same(a->coef[outer], n->axis[v].extent)))
+    return false;
   for (int i = 0; i < n->naxis; i++)
     if (i != v && i != outer && !tc_dim_is(a->coef[i], 0)) return false;
-  return tc_dim_same(n->axis[v].total, r->L->p->buffer[r->buffer].numel);
+  return tc_dim_same(outer < 0 ? n->axis[v].extent : n->axis[v].total, r->L->p->buffer[r->buffer].numel);
 }
 
 static bool is_flat_nest(const lo_rows *r, const tc_kernel *k, const tc_nest *n) {
@@ -92,4 +100,20 @@ void lo_skip_gaps(const lo_rows *r, tc_kernel *k, tc_dim pitch) {
     a->term[a->nterm++] = (tc_term){.value = row, .stride = gap, .free = true};
   }
   *k = lo_canonical(r->L, k); /* operands in front of what they make */
+}
+
+/* row: element / width, of the elements that `a` names without it. */
+static bool is_row(const tc_kernel *k, const tc_expr *row, const tc_address *a) {
+  const tc_expr *element = &k->expr[row->in[0].id], *width = &k->expr[row->in[1].id];
+  tc_address whole = *a;
+  whole.nterm = 0;
+  return row->kind == TC_EX_OP && row->op == OP_FLOORDIV && element->kind == TC_EX_INDEX &&
+         width->kind == TC_EX_DIM && tc_address_same(&element->address, &whole);
+}
+
+const tc_expr *tc_flat_row_width(const tc_kernel *k, const tc_expr *load) {
+  const tc_address *a = &load->address;
+  if (load->kind != TC_EX_LOAD || load->guard.id || a->nterm != 1 || !a->term[0].free) return NULL;
+  const tc_expr *row = &k->expr[a->term[0].value.id];
+  return is_row(k, row, a) ? &k->expr[row->in[1].id] : NULL;
 }

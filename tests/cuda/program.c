@@ -221,7 +221,7 @@ static int64_t value_of(const machine *m, tc_dim d) {
 /* Elements between rows of so many: those that lie apart have an odd number, padded ones go on where 16 bytes of halves do. */
 static int64_t gap_of(const machine *m, int64_t width) {
   enum { GAP = 3, PADDED = 8 };
-  return m->run->layout == CUDA_APART ? GAP : m->run->layout == CUDA_PADDED ? (PADDED - width % PADDED) % PADDED : 0;
+  return m->run->layout == CUDA_APART ? GAP : m->run->layout == CUDA_PADDED ? 2 * PADDED - width % PADDED : 0;
 }
 
 static void bind(machine *m) {

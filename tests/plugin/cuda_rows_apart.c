@@ -51,3 +51,13 @@ TC_COMPILE tc_tensor *channels(const tc_tensor *x TC_SHAPE("bf16[N,C,H,W]"), con
   return tc_conv(x, w, NULL, TC_INTS(1), TC_INTS(1), TC_INTS(1), 1);
 }
 #endif
+
+// Elements are counted through all rows; what lies between them is skipped by the number of the row, which lanes share.
+// CHECK-LABEL: program counted
+// CHECK: nest | i < R*C
+// CHECK: load x[i + (-C+pitch0)*%{{[0-9]+}}]
+// SCHEDULE-LABEL: schedule of counted
+// SCHEDULE: form flat
+// SCHEDULE-NEXT: width 4
+// SCHEDULE: when index32
+TC_COMPILE tc_tensor *counted(const tc_tensor *x TC_SHAPE("f32[R,C]"), const tc_tensor *y TC_SHAPE("f32[R,C]")) { return tc_mul(tc_silu(x), y); }

@@ -50,6 +50,20 @@ static void put_load(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
   put_access(x, a, tc_cuda_changes(x->n, a.address) ? &c->load : &c->store);
 }
 
+/* Wide accesses end with rows, or rows follow one another. */
+static void put_row(const tc_cuda_accesses *x, tc_dim width, tc_dim gap, void *self) {
+  const conditions *c = self;
+  tc_buf text = {0};
+  if (!tc_cuda_may_not_divide(x, width, c->lanes)) return;
+  tc_put(&text, " && ((");
+  tc_print_dim(x->p, width, &text);
+  tc_putf(&text, ") %% %d == 0 || (", c->lanes);
+  tc_print_dim(x->p, gap, &text);
+  tc_put(&text, ") == 0)");
+  put_once(&text, c->out);
+  tc_buf_free(&text);
+}
+
 void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, tc_buf *loads, tc_buf *stores) {
   both c = {{(int)s->width, loads}, {(int)s->width, stores}};
@@ -64,6 +78,7 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
     tc_cuda_each_wide_load(&x, put_load, &c);
     tc_cuda_each_wide_store(&x, put_access, &c.store);
     if (!x.tail) tc_cuda_each_extent(&x, (int)s->width, put_divides, &c.store);
+    tc_cuda_each_row(&x, put_row, &c.store);
   }
   free(need);
 }

@@ -7,7 +7,8 @@
 
 static bool is_early(const tc_cuda_nest *x, const tc_cuda_loop *w, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
-  if (e->kind != TC_EX_LOAD || e->guard.id || e->address.nterm || x->s.printed[id]) return false;
+  if (e->kind != TC_EX_LOAD || e->guard.id || x->s.printed[id]) return false;
+  if (e->address.nterm && !tc_cuda_loads_by_row(x, id)) return false;
   if (x->prefetched[id] ||
       (x->tiled && tc_cuda_loads_by_tile(x->s.k, x->s.p, x->nest, x->need, id)))
     return false;
@@ -52,7 +53,8 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   const char *n = neighbours(x, id);
   tc_buf t = {0};
-  if (n) tc_print_address(&x->s, &e->address, &t);
+  if (e->address.nterm) tc_cuda_put_row_address(x, id, &t);
+  else if (n) tc_print_address(&x->s, &e->address, &t);
   else tc_print_load(&x->s, id, &t);
   const char *text = t.text ? t.text : "0";
   const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED,
@@ -110,6 +112,7 @@ void tc_cuda_put_loads(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base)
     tc_cuda_open_items(x, w, base);
     for (int i = 0; i < x->nest->naxis; ++i)
       if (keep >> i & 1) tc_print_line(&x->s, "k%d[u] = %s;", i, x->axis_text[i]);
+    tc_cuda_put_rows_at_hand(x, need);
     for (uint32_t i = 1; i < k->nexpr; ++i)
       if (need[i]) put_early(x, i);
     tc_cuda_close_items(x);

@@ -127,6 +127,15 @@ bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
  * one does not. */
 const char *tc_cuda_load_neighbours(const tc_print_scope *s, uint32_t id);
 
+/* flat_rows.c: loads that skip what lies between rows of which the nest counts the elements.  Is it one?  In front of the
+ * loop over items: rows<i>, by which elements are divided; at one: row<i>, and the address of a load. */
+bool tc_cuda_loads_by_row(const tc_cuda_nest *x, uint32_t id);
+void tc_cuda_put_row_divisors(tc_cuda_nest *x, const tc_stage *st);
+void tc_cuda_put_rows_at_hand(tc_cuda_nest *x, const uint8_t *loads);
+void tc_cuda_put_row_address(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
+/* Rows that only loads at hand name need no value. */
+void tc_cuda_skip_rows(tc_cuda_nest *x, const tc_stage *st);
+
 /* shared_cache.c: rows that several passes read are cached in shared memory by the first. */
 typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;
 /* Declares cached, the number of items that find room, and s<id>, where those of LOAD id lie. */

@@ -17,6 +17,7 @@ static void put_pass(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   tc_cuda_put_prefetched(x, w, base);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_accumulators(x, w->st, false);
   uint8_t *outer = tc_print_enter(&x->s);
+  tc_cuda_skip_rows(x, w->st);
   tc_cuda_open_items(x, w, base);
   tc_cuda_put_actions(x, w->st);
   tc_cuda_close_items(x);
@@ -63,6 +64,7 @@ static void put_column_passes(tc_cuda_nest *x, const tc_cuda_loop *w) {
 void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w) {
   tc_print_hoist_stage(&x->s, w->st, ~w->axes);
   tc_cuda_put_divisors(x, w->axes);
+  tc_cuda_put_row_divisors(x, w->st);
   put_items_of(x, w);
   tc_cuda_begin_in_order(x, w);
   if (w->once) put_pass(x, w, w->first);

@@ -249,6 +249,10 @@ template <class I> struct tc_divisor {
     *a = (I)q;
     return (I)r;
   }
+  TC_MEMBER I quotient(I a) const {
+    split(&a);
+    return a;
+  }
 };
 /* @ tc_head */
 /* Elements in front of the first address that L of them may be accessed at together, at most n. */

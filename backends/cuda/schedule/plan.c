@@ -111,7 +111,7 @@ static others plan_others(const tc_cuda_plan *x, tc_cuda_alignment all) {
   const bool anywhere =
       (form == TC_CUDA_FLAT || form == TC_CUDA_ROWS || form == TC_CUDA_COLUMNS) &&
       stores != TC_CUDA_NEVER && tc_cuda_loads_operand(x, WORD);
-  return (others){.anywhere = anywhere, .scalar = !anywhere || stores != TC_CUDA_ALWAYS};
+  return (others){.anywhere = anywhere, .scalar = !anywhere || stores != TC_CUDA_ALWAYS || tc_cuda_has_flat_rows(x)};
 }
 
 static tc_cuda_variant plan_anywhere(tc_cuda_variant aligned) {

@@ -4,15 +4,7 @@
  * the chunk is one of whole vectors, whose stores are aligned, however short the rows are.  Where
  * rows follow one another they are read as they lie: the code is that of the chunk either way. */
 #include "backends/openmp/schedule/plan.h"
-
-/* row: element / width, of the elements that `a` names without it. */
-static bool is_row(const tc_omp_facts *f, const tc_expr *row, const tc_address *a) {
-  const tc_expr *element = &f->k->expr[row->in[0].id], *width = &f->k->expr[row->in[1].id];
-  tc_address whole = *a;
-  whole.nterm = 0;
-  return row->kind == TC_EX_OP && row->op == OP_FLOORDIV && element->kind == TC_EX_INDEX &&
-         width->kind == TC_EX_DIM && tc_address_same(&element->address, &whole);
-}
+#include "lower/flat_rows.h"
 
 bool tc_omp_may_pack(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e) {
   enum { MOST = TC_OMP_TILE * sizeof(double) };
@@ -20,11 +12,11 @@ bool tc_omp_may_pack(const tc_omp_facts *f, const tc_stage *st, const tc_expr *e
   const tc_address *a = &e->address;
   if (f->nest->serial || st->interval || st->if_skipped || !tc_omp_along(f, st) || st->axes != 1u << v)
     return false;
-  if (e->kind != TC_EX_LOAD || e->guard.id || a->nterm != 1 || !a->term[0].free) return false;
+  if (!tc_flat_row_width(f->k, e)) return false;
   const tc_dim chunk = f->nest->axis[v].extent;
   const size_t bytes = tc_dtype_bytes(tc_omp_buffer(f, e->buffer)->dtype);
   return f->nest->axis[v].of >= 0 && tc_dim_is_const(chunk) && (size_t)tc_dim_value(chunk) <= MOST / bytes &&
-         tc_dim_is(a->coef[v], 1) && is_row(f, &f->k->expr[a->term[0].value.id], a);
+         tc_dim_is(a->coef[v], 1);
 }
 
 bool tc_omp_plan_packed_rows(tc_omp_choice *c) {
