@@ -11,8 +11,8 @@
 enum { ROW_BYTES = 16 };
 
 /* Numbers of an H100: products of unaligned rows reach 68 multiplications a picosecond, ours and the
- * library's, those of aligned ones 300; memory has 1.45 halves in it; a copy moves each element twice,
- * to be read once more, and is a launch.  Chains of unaligned rows go element by element: of an H200 they
+ * library's, those of aligned ones 300; memory has 1.45 halves in it, of which products of unaligned rows take 0.5; a copy moves
+ * each element twice, to be read once more, and is a launch.  Chains of unaligned rows go element by element: of an H200 they
  * reach 4 to 39 multiplications, and take 5 to 20 ps for an element of operands and result; aligned
  * ones 200. */
 const char tc_cuda_worth_helper[] =
@@ -23,8 +23,8 @@ const char tc_cuda_worth_helper[] =
     " * more than copies of so many take? */\n"
     "static inline __attribute__((unused)) int tc_cuda_copies_pay(double products, double elements, "
     "double copied, int copies) {\n"
-    "  const double memory = elements / 1.45, before = products / 68, after = products / 300; /* ps */\n"
-    "  const double saved = (before > memory ? before : memory) - (after > memory ? after : memory);\n"
+    "  const double memory = elements / 1.45, single = elements / 0.5, before = products / 68, after = products / 300; /* ps */\n"
+    "  const double saved = (before > single ? before : single) - (after > memory ? after : memory);\n"
     "  return tc_cuda_saves_copies(saved, copied, copies);\n}\n"
     "\n/* Of a chain of products? */\n"
     "static inline __attribute__((unused)) int tc_cuda_chain_copies_pay(double products, double "

@@ -175,6 +175,7 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * has: a sector of memory, or more where there are few sources.  tc_cuda_sort: numbers of a row in
  * shared memory, or, if rows are longer, of a selection of k, at most `room`; and rows of a block
  * above 32 bits, several of short rows where there are many; tc_cuda_sort_bytes: what they take.
+ * tc_cuda_fastest_tile: of a product on tensor cores: tiles fill all multiprocessors so many times, and the last ones a part of them.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes,
  * which reads and writes all results: some 3 us, and as long as 72 of k. */
 static const char helpers[] =
@@ -291,6 +292,24 @@ static const char helpers[] =
     "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
     "  const double results = (double)mm->batch * (double)mm->m * (double)mm->n;\n"
     "  return results * ((double)mm->k - 72) <= 600e3 * c->info->sms;\n"
+    "}\n"
+    "typedef struct tc_cuda_tile {\n"
+    "  int64_t m, n, threads, shared, blocks, step, least, rest;\n"
+    "} tc_cuda_tile;\n"
+    "TC_CUDA_FN int tc_cuda_fastest_tile(const tcrt_cuda_call *c, const tc_cuda_tile *t, int n_tiles, int64_t batches,\n"
+    "                                    int64_t m, int64_t n, int64_t k) {\n"
+    "  const int64_t steps = tc_cuda_ceildiv(k, 64), sms = c->info->sms > 0 ? c->info->sms : 1;\n"
+    "  int fastest = n_tiles - 1;\n"
+    "  double shortest = 0;\n"
+    "  for (int i = n_tiles - 1; i >= 0; --i) {\n"
+    "    const int64_t tiles = batches * tc_cuda_ceildiv(m, t[i].m) * tc_cuda_ceildiv(n, t[i].n);\n"
+    "    const int64_t held = sms * t[i].blocks, over = tiles % held;\n"
+    "    const double part = (double)t[i].step * (double)over / (double)held, step = part > t[i].least ? part : t[i].least;\n"
+    "    const double time = (double)(tiles / held) * (double)(steps * t[i].step + t[i].rest) +\n"
+    "                        (over ? (double)steps * step + (double)t[i].rest : 0);\n"
+    "    if (i == n_tiles - 1 || (time < shortest && t[i].shared <= c->info->max_shared)) fastest = i, shortest = time;\n"
+    "  }\n"
+    "  return fastest;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_owners(int64_t slices) {\n"
     "  const int64_t n = slices > 0 ? 131072 / slices : 1;\n"

@@ -350,6 +350,11 @@ template <int LEFT> static inline void tc_copies_wait() {
   }
   me.copies.erase(me.copies.begin(), me.copies.begin() + (long)n);
 }
+static inline void tc_copies_arrive(tc_mbarrier *g) {
+  tc_copies_end();
+  tc_copies_wait<0>();
+  tc_mbarrier_arrive(g);
+}
 template <bool transposed> static inline void tc_matrices(unsigned *r, const unsigned short *row) {
   const int warp = tc_current / 32 * 32, lane = tc_current % 32;
   tc_offer(row);

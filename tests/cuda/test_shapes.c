@@ -65,6 +65,14 @@ static const char halves_anywhere[] = "%1 = param bf16[R,C] \"x\"\n%2 = param bf
 static const char constant_anywhere[] = "%1 = param f32[R,64] \"x\"\n%2 = softmax %1 axis=1\nret %2\n";
 static const char bytes_anywhere[] = "%1 = param i8[R,C] \"x\"\n%2 = param f16[R,C] \"y\"\n%3 = param f16[R,1] \"s\"\n%4 = cast %1 dtype=f16\n"
                                      "%5 = mul %2 %4\n%6 = mul %5 %3\nret %6\n";
+/* Products on tensor cores whose tiles producers bring, where there are any: of large, middle and small tiles, results whose rows
+ * begin anywhere beside bias and residual, operands of all three orders, and sums left as they are. */
+static const char multiplied[] = "%1 = param bf16[R,640] \"multiplied\"\n%2 = param bf16[640,C] \"w\"\n%3 = param bf16[C] \"b\"\n%4 = param bf16[R,C] \"r\"\n"
+                                 "%5 = matmul %1 %2\n%6 = add %5 %3\n%7 = tanh %6\n%8 = add %7 %4\nret %8\n";
+static const char multiplied_nt[] = "%1 = param f16[2,R,72] \"multiplied\"\n%2 = param f16[2,C,72] \"w\"\n%3 = permute %2 axes=[0,2,1]\n"
+                                    "%4 = matmul %1 %3\nret %4\n";
+static const char multiplied_tn[] = "%1 = param bf16[72,R] \"multiplied\"\n%2 = param bf16[72,C] \"w\"\n%3 = permute %1 axes=[1,0]\n"
+                                    "%4 = matmul %3 %2\n%5 = cast %4 dtype=f32\n%6 = const weak f32 0.5\n%7 = mul %5 %6\nret %7\n";
 /* Elements that are counted through rows which lie apart, and as a value, too: of four lanes and eight, which end with rows or do
  * not; beside an operand that has no rows. */
 static const char rows_counted[] = "%1 = param f32[R,C] \"apart\"\n%2 = param bf16[R,C] \"y\"\n%3 = param bf16[3,R,C] \"z\"\n%4 = cast %2 dtype=f32\n"
@@ -541,6 +549,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {halves_anywhere, 9, 41},
                                {constant_anywhere, 7, 1},
                                {bytes_anywhere, 11, 48},
+                               {multiplied, 190, 251}, {multiplied, 33, 48}, {multiplied_nt, 70, 131}, {multiplied_nt, 130, 256},
+                               {multiplied_tn, 72, 136}, {multiplied_tn, 88, 61},
                                {rows_counted, 40, 72}, {rows_counted, 33, 41}, {rows_counted, 29, 12}, {known_rows_counted, 77, 1},
                                {trained_single_64, 70, 131},
                                {trained_single_64, 200, 200},
@@ -737,6 +747,7 @@ Test(shapes, producers, .timeout = 3000) {
   cuda_unit_arch = 90;
   cuda_unit_sms = 0;
   check_all("\"q\"");
+  check_all("\"multiplied\"");
 }
 
 static uint32_t launches_of(const char *text) {

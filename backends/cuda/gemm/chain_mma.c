@@ -200,7 +200,7 @@ static void put_sizes(tc_cuda_product *x) {
   tc_print_line(&x->s, "constexpr int SUMS = (PART == N ? N_LIVE : PART) / 2; /* of a thread */");
   tc_cuda_chain_put_ends(x);
   tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32 %% (M / 16);");
-  tc_print_line(&x->s, "const int part0 = PART == N ? 0 : tc_chain_uniform((int)threadIdx.x / (M * 2)) * PART;");
+  tc_print_line(&x->s, "const int part0 = PART == N ? 0 : tc_warp_uniform((int)threadIdx.x / (M * 2)) * PART;");
   tc_print_line(&x->s,
                 "unsigned short *const place = tc_places(), *const k_place = place + M * D;");
   tc_print_line(&x->s, "unsigned short *const v_place = k_place + SLOTS * KEYS * D;%s",

@@ -89,7 +89,7 @@ static void put_copier(tc_cuda_product *x, const tc_cuda_operand *o, int which) 
 void tc_cuda_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_cuda_chain_tiles t = tc_cuda_chain_tiles_of(x);
   if (!tc_cuda_chain_has_producers(x, o)) return;
-  tc_print_line(&x->s, "if (PRODUCERS > 0 && tc_chain_uniform((int)threadIdx.x / 32) >= THREADS / 32) {");
+  tc_print_line(&x->s, "if (PRODUCERS > 0 && tc_warp_uniform((int)threadIdx.x / 32) >= THREADS / 32) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) {");
   x->s.indent += 2;

@@ -88,33 +88,57 @@ bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f) {
          !tc_mm_parts(x->mm, f->deep.axis) && !tc_mm_parts(x->mm, f->outer.axis);
 }
 
-/* Of the tile's first copy of the thread: where it is, how many elements are there, and the step. */
-static void put_first_copy(tc_cuda_product *x, const tc_cuda_fill *f, const tc_cuda_span *own,
-                           const tc_cuda_span *across, const char *thread) {
+/* Of the tile's first copies of the thread: where they are, and the step.  They are one, or two of which one is half a row of
+ * more than 128 bytes behind the other: a warp's copies fill lines. */
+static void put_first_copies(tc_cuda_product *x, const tc_cuda_fill *f, const tc_cuda_span *own,
+                             const tc_cuda_span *across, const char *thread) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   const char *const near = x->text[own->axis];
   tc_buf at = {0}, step = {0};
-  tc_print_line(&x->s, "const int near = %s * 8 %% width, far = %s * 8 / width;", thread, thread);
-  tc_print_line(&x->s, "const int some = %s + width <= %s ? 8 : (int)TC_MAX(TC_MIN((tc_int)8, %s - (%s + near)), (tc_int)0);", own->from, own->end, own->end, own->from);
-  tc_print_line(&x->s, "const tc_int %s = some ? %s + near : %s, %s = TC_MIN(%s + far, %s - 1);", near,
-                own->from, own->from, x->text[across->axis], across->from, across->end);
+  tc_print_line(&x->s, "const int near = %s * 8 %% half, far = %s * 8 / half;", thread, thread);
+  tc_print_line(&x->s, "const tc_int %s = %s + near, %s = TC_MIN(%s + far, %s - 1);", near, own->from, x->text[across->axis], across->from, across->end);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_address(&x->s, &e->address, &at);
   tc_print_leave(&x->s, outer);
   tc_print_dim(x->p, e->address.coef[across->axis], &step);
-  tc_print_line(&x->s, "const tc_%s *const from = b%u + (%s);", tc_print_storage(x->mm->operand), e->buffer,
-                at.text ? at.text : "0");
-  tc_print_line(&x->s, "const tc_int step = below * (%s);", step.text ? step.text : "0");
-  tc_print_line(&x->s, "int at[turns];");
-  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < turns; ++i) at[i] = tc_place<rows>(far + i * below, near);");
+  tc_print_line(&x->s, "typedef typename tc_wrap<tc_int>::type at_t; /* sums of which are addresses by one more instruction each */");
+  tc_print_line(&x->s, "const at_t begin = (at_t)tc_kept((tc_int)(%s)), step = below * (%s);", at.text ? at.text : "0", step.text ? step.text : "0");
+  tc_print_line(&x->s, "int at[turns], behind[turns];");
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < turns; ++i)");
+  tc_print_line(&x->s, "  at[i] = tc_place<rows>(far + i * below, near), behind[i] = tc_place<rows>(far + i * below, near + half);");
   tc_buf_free(&at);
   tc_buf_free(&step);
 }
 
-static void put_steps(tc_cuda_product *x, const tc_cuda_fill *f, const char *copy) {
-  tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < rows / below; ++e)");
-  tc_print_line(&x->s, "    tc_copy_async(%c_tile + at[e %% turns] + e / turns * (turns * below * 64), %s);",
-                f->name, copy);
+static void put_copy(tc_cuda_product *x, const tc_cuda_fill *f, const char *place, const char *from, const char *count) {
+  tc_print_line(&x->s, "    tc_copy_async(%c_tile + %s[e %% turns] + e / turns * (turns * below * 64), %s, %s);", f->name, place, from, count);
+}
+
+/* Copies that share an address take its registers once, which are free again when they have been read. */
+static void put_whole_steps(tc_cuda_product *x, const tc_cuda_fill *f) {
+  const char *const type = tc_print_storage(x->mm->operand);
+  tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < rows / below; ++e) {");
+  tc_print_line(&x->s, "    const tc_%s *const from = b%u + (at_t)(begin + e * step);", type, x->k->expr[f->o->value.id].buffer);
+  put_copy(x, f, "at", "from", "8");
+  tc_print_line(&x->s, "    if constexpr (half < width)");
+  put_copy(x, f, "behind", "from + half", "8");
+  tc_print_line(&x->s, "  }");
+}
+
+/* Zeros where the tile goes beyond the operand. */
+static void put_partial_steps(tc_cuda_product *x, const tc_cuda_fill *f, const tc_cuda_span *own) {
+  const uint32_t buffer = x->k->expr[f->o->value.id].buffer;
+  char from[2][64];
+  for (int i = 0; i < 2; ++i) {
+    snprintf(from[i], sizeof from[i], "b%u + (%s ? (at_t)(begin + e * step)%s : 0)", buffer, i ? "more" : "some", i ? " + half" : "");
+    tc_print_line(&x->s, "  const int %s = (int)TC_MAX(TC_MIN((tc_int)8, %s - (%s + near%s)), (tc_int)0);", i ? "last" : "first", own->end, own->from, i ? " + half" : "");
+  }
+  tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < rows / below; ++e) {");
+  tc_print_line(&x->s, "    const int some = e * below < left ? first : 0, more = e * below < left ? last : 0;");
+  put_copy(x, f, "at", from[0], "some");
+  tc_print_line(&x->s, "    if constexpr (half < width)");
+  put_copy(x, f, "behind", from[1], "more");
+  tc_print_line(&x->s, "  }");
 }
 
 void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *thread,
@@ -122,14 +146,15 @@ void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f, const c
   const tc_cuda_span *const own = is_deep(f) ? &f->deep : &f->outer,
                      *const across = is_deep(f) ? &f->outer : &f->deep;
   put_sides(x, f);
-  tc_print_line(&x->s, "constexpr int below = %s * 8 / width; /* rows of the tile from a thread's copy to its next */", threads);
+  tc_print_line(&x->s, "constexpr int half = width > 64 ? width / 2 : width, below = %s * 8 / half; /* rows of the tile from a thread's copies to its next */", threads);
   tc_print_line(&x->s, "constexpr int turns = TC_MAX(8 / below, 1); /* copies until places lie as at first, 8 rows or more below */");
-  put_first_copy(x, f, own, across, thread);
+  put_first_copies(x, f, own, across, thread);
   tc_print_line(&x->s, "const tc_int left = %s - (%s + far);", across->end, across->from);
-  tc_print_line(&x->s, "if (left > rows - below)");
-  put_steps(x, f, "from + e * step, some");
-  tc_print_line(&x->s, "else");
-  put_steps(x, f, "from + (e * below < left ? e * step : 0), e * below < left ? some : 0");
+  tc_print_line(&x->s, "if (left > rows - below && %s + width <= %s) { /* a length that is known takes fewer instructions */", own->from, own->end);
+  put_whole_steps(x, f);
+  tc_print_line(&x->s, "} else {");
+  put_partial_steps(x, f, own);
+  tc_print_line(&x->s, "}");
 }
 
 static uint32_t deep_axes(const tc_cuda_product *x, const tc_cuda_fill *f) {

@@ -20,6 +20,9 @@ typedef struct tc_cuda_product {
   uint32_t axes[TC_MM_RESULTS];
 } tc_cuda_product;
 
+/* Threads that bring tiles (TC_PRODUCERS of the prelude), registers of each, and of a multiprocessor. */
+enum { TC_CUDA_PRODUCERS = 128, TC_CUDA_FEW_REGISTERS = 40, TC_CUDA_REGISTERS = 65536 };
+
 /* A tile in shared memory (tc_place): what runs along an axis of an operand. */
 typedef struct tc_cuda_span {
   int axis;
@@ -99,6 +102,9 @@ void tc_cuda_close_scope(tc_cuda_product *x);
 void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
                           int number, int threads, bool producers, int blocks, const char *arguments,
                           tc_buf *out);
+/* ... of so many threads, producers among them, as C says. */
+void tc_cuda_put_instance_of(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of, int number,
+                             const char *threads, int blocks, const char *arguments, tc_buf *out);
 /* The numbers of the batch axes of `tile`, and of `rest`, which counts batches. */
 void tc_cuda_put_batches(tc_cuda_product *x);
 void tc_cuda_put_batch_numbers(tc_cuda_product *x);

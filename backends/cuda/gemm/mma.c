@@ -6,15 +6,13 @@
  * (a prologue, an operand that is not aligned) is computed and stored where the copy would have put
  * it.  Outside of an operand are zeros.  Finished sums go through the same memory, so that a thread
  * of the epilogue has neighbours along n. */
-#include "backends/cuda/gemm/matmul.h"
+#include "backends/cuda/gemm/mma.h"
 
 #include <string.h>
 
-enum { PAD = 8 };
-
 /* ---- a tile of the product ------------------------------------------------------------------- */
 
-static tc_cuda_fill fill_of(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+tc_cuda_fill tc_cuda_mma_fill(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   const bool left = name == 'a';
   return (tc_cuda_fill){
       .o = o,
@@ -25,7 +23,7 @@ static tc_cuda_fill fill_of(const tc_cuda_product *x, const tc_cuda_operand *o, 
 
 /* Fills place `to` with the tile of the operand at k0. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  const tc_cuda_fill f = fill_of(x, o, name);
+  const tc_cuda_fill f = tc_cuda_mma_fill(x, o, name);
   tc_print_line(&x->s, "{ /* %s */", name == 'a' ? "A" : "B");
   x->s.indent += 2;
   tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name,
@@ -35,13 +33,12 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   tc_print_line(&x->s, "}");
 }
 
+/* All threads bring tiles and multiply them. */
 static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   for (int i = 0; i < 2; ++i) {
-    const tc_cuda_fill f = fill_of(x, &o[i], i ? 'b' : 'a');
+    const tc_cuda_fill f = tc_cuda_mma_fill(x, &o[i], i ? 'b' : 'a');
     tc_cuda_begin_fill(x, &f);
   }
-  tc_print_line(&x->s, "square_t square;");
-  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, 64);");
   tc_print_line(&x->s, "for (tc_int step = -PREFETCH; step < steps; ++step) {");
   x->s.indent += 2;
   tc_print_line(
@@ -66,30 +63,23 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "square.end();");
+  tc_print_line(&x->s, "tc_copies_wait<0>();");
 }
 
-static void put_epilogue(tc_cuda_product *x, int lanes) {
-  tc_print_line(&x->s, "tc_copies_wait<0>();");
-  tc_print_line(&x->s, "__syncthreads();");
-  tc_print_line(&x->s, "tc_f32 *const sums = (tc_f32 *)tc_shared; /* [M][N + %d] */", PAD);
-  tc_print_line(&x->s, "square.template leave<N + %d>(sums);", PAD);
-  tc_print_line(&x->s, "__syncthreads();");
-  tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
-  tc_print_line(&x->s, "TC_TYPES");
-  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (int e = (int)threadIdx.x * TC_L; e < M * N; e "
-                       "+= THREADS * TC_L) {");
+static void put_sums(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const bool producers = tc_cuda_mma_has_producers(x, o);
+  tc_print_line(&x->s, "square_t square;");
+  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, 64);");
+  tc_print_line(&x->s, producers ? "if constexpr (PRODUCERS > 0) {" : "{");
   x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int %s = m0 + e / N, %s = n0 + e %% N;", x->text[x->m],
-                x->text[x->n]);
-  tc_print_line(&x->s, "if (%s < m_end && %s < n_end) {", x->text[x->m], x->text[x->n]);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_vf32 r0 = tc_load_f32(sums + e / N * (N + %d) + e %% N);", PAD);
-  tc_cuda_put_finish(x, &x->mm->epilogue, lanes);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "__syncthreads();");
+  if (producers) {
+    tc_cuda_mma_put_consumers(x);
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "} else {");
+    x->s.indent += 2;
+  }
+  put_loop(x, o);
+  tc_cuda_close_scope(x);
 }
 
 /* Eight rows of tiles are done together, column by column: neighbours in time share operands. */
@@ -110,25 +100,35 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "typedef tc_square<tc_%s, M, N, GROUPS, %s, %s> square_t;",
                 tc_print_storage(x->mm->operand), o[0].along == x->kk ? "true" : "false",
                 o[1].along == x->kk ? "true" : "false");
-  tc_print_line(&x->s, "constexpr int PLACES = 3 + square_t::behind, PREFETCH = 2;");
+  tc_print_line(&x->s, "constexpr int PLACES = PRODUCERS > 0 ? SLOTS : 3 + square_t::behind, PREFETCH = 2;");
   tc_print_line(&x->s, "unsigned short *const place = tc_places();");
+  tc_cuda_mma_put_mbarriers(x, o);
   tc_cuda_open_tiles(x, "M", "N");
   put_order(x);
   tc_cuda_put_batches(x);
-  put_loop(x, o);
-  put_epilogue(x, (int)o[2].plan.width);
+  tc_cuda_mma_put_producers(x, o);
+  put_sums(x, o);
+  tc_cuda_mma_put_epilogue(x, o);
+  tc_cuda_mma_close_producers(x, o);
+  tc_print_line(&x->s, "__syncthreads();");
   tc_cuda_close_scope(x);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* A function: the tile of a block. */
+/* A function: the tile of a block, its threads but for producers, and blocks of a multiprocessor; with producers: places.
+ * What 64 of k take, ns, where a multiprocessor has as many blocks as it holds, and where few do; and what a tile takes beside. */
 typedef struct tile {
-  int m, n, threads, blocks; /* blocks: of a multiprocessor */
+  int m, n, threads, blocks, slots;
+  int step, least, rest;
 } tile;
-static const tile large = {256, 128, 256, 1}, middle = {128, 128, 128, 2}, small = {64, 64, 128, 2};
-/* Of few columns. */
-static const tile large_narrow = {256, 64, 256, 1}, middle_narrow = {128, 64, 128, 3};
+enum { LARGE, MIDDLE, SMALL, TILES };
+/* Hopper's own, with producers: of 192 x 256 results, for what blocks of 256 x 128 read for as many is more than its
+ * second-level cache gives.  (Times of an H200; of its older code for any device.) */
+static const tile many_columns[TILES] = {{256, 128, 256, 1, 0, 970, 970, 4300}, {128, 128, 128, 2, 0, 960, 700, 3000}, {64, 64, 128, 3, 0, 540, 450, 1800}},
+                  few_columns[TILES] = {{256, 64, 256, 1, 0, 600, 600, 3000}, {128, 64, 128, 2, 0, 600, 500, 2200}, {64, 64, 128, 3, 0, 540, 450, 1800}},
+                  many_produced[TILES] = {{192, 256, 384, 1, 4, 1230, 1300, 4300}, {128, 128, 128, 2, 3, 925, 700, 2500}, {64, 64, 128, 3, 4, 520, 410, 1800}},
+                  few_produced[TILES] = {{256, 64, 256, 1, 5, 800, 800, 3000}, {128, 64, 128, 2, 4, 700, 500, 2200}, {64, 64, 128, 3, 4, 520, 410, 1800}};
 
 /* Would half of the columns of a tile be empty? */
 static bool is_narrow(const tc_cuda_product *x) {
@@ -137,67 +137,89 @@ static bool is_narrow(const tc_cuda_product *x) {
   return most <= 64;
 }
 
-static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, int number,
-                         const tile *t, const int *lanes, const char *index, tc_buf *out) {
-  tc_buf arguments = {0};
-  tc_putf(&arguments, "%d, %d, %d, %d, %d, %d, %s", t->m, t->n, t->threads, lanes[0], lanes[1],
-          lanes[2], index);
-  tc_cuda_put_instance(x, b, "product", number, t->threads, false, t->blocks, arguments.text,
-                       out);
-  tc_buf_free(&arguments);
+/* Of Hopper, or of any device. */
+static const tile *tiles_of(const tc_cuda_product *x, const tc_cuda_operand *o, bool hopper) {
+  const bool produced = hopper && tc_cuda_mma_has_producers(x, o);
+  if (is_narrow(x)) return produced ? few_produced : few_columns;
+  return produced ? many_produced : many_columns;
 }
 
-/* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions; 4 and 5: middle
- * and small tiles of 16-byte accesses, but for the results. */
+/* Accesses of a function: elements of A, B and the results at once; rows: of the results, which begin anywhere. */
+typedef struct accesses {
+  int lanes[TC_CUDA_EPILOGUE + 1];
+  bool any_rows;
+  const char *index;
+} accesses;
+
+/* C: one size or the other. */
+static void put_size(int own, int any, tc_buf *out) {
+  tc_putf(out, own == any ? "%d" : "TC_PRODUCERS ? %d : %d", own, any);
+}
+
+static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, int number, int size,
+                         const accesses *a, bool producers, tc_buf *out) {
+  const tile *any = &tiles_of(x, o, false)[size], *own = producers ? &tiles_of(x, o, true)[size] : any;
+  tc_buf arguments = {0}, bound = {0};
+  put_size(own->m, any->m, &arguments);
+  tc_put(&arguments, ", ");
+  put_size(own->n, any->n, &arguments);
+  tc_put(&arguments, ", ");
+  put_size(own->threads, any->threads, &arguments);
+  put_size(own->threads + (producers ? TC_CUDA_PRODUCERS : 0), any->threads, &bound);
+  tc_putf(&arguments, ", %s, %d, %d, %d, %d, %d, %s, %s", producers ? "TC_PRODUCERS" : "0", own->blocks,
+          own->slots, a->lanes[0], a->lanes[1], a->lanes[2], a->any_rows ? "true" : "false", a->index);
+  tc_cuda_put_instance_of(x, b, "product", number, bound.text ? bound.text : "", own->blocks, arguments.text, out);
+  tc_buf_free(&arguments);
+  tc_buf_free(&bound);
+}
+
+/* Functions 0 to 2: tiles of three sizes, of 16-byte accesses; 3: no conditions; 4 to 6: of 16-byte accesses, but for rows of
+ * results that begin anywhere. */
 static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o,
                               const tc_cuda_bodies *b, tc_buf *out) {
-  const int vectorized[] = {(int)o[0].plan.width, (int)o[1].plan.width, (int)o[2].plan.width},
-            one[] = {1, 1, 1};
+  const bool producers = tc_cuda_mma_has_producers(x, o), shifts = tc_cuda_mma_shifts(x, o);
   const char *index = x->plan->index64 ? "tc_i64" : "int";
-  tc_put(out, "template <int M, int N, int THREADS, int a_lanes, int b_lanes, int c_lanes, "
-              "class tc_int>\nTC_FN void @NAME@_product(\n    ");
+  const int a = (int)o[TC_CUDA_A].plan.width, w = (int)o[TC_CUDA_B].plan.width, c = (int)o[TC_CUDA_EPILOGUE].plan.width;
+  const accesses wide = {{a, w, c}, false, index}, single = {{1, 1, 1}, false, "tc_i64"}, anywhere = {{a, w, shifts ? c : 1}, shifts, index};
+  tc_put(out, "template <int M, int N, int THREADS, int PRODUCERS, int BLOCKS, int SLOTS, int a_lanes, int b_lanes, int c_lanes, "
+              "bool any_rows, class tc_int>\nTC_FN void @NAME@_product(\n    ");
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", b->body);
-  const bool narrow = is_narrow(x);
-  put_function(x, b, 0, narrow ? &large_narrow : &large, vectorized, index, out);
-  put_function(x, b, 1, narrow ? &middle_narrow : &middle, vectorized, index, out);
-  put_function(x, b, 2, &small, vectorized, index, out);
-  put_function(x, b, 3, &small, one, "tc_i64", out);
-  if (!tc_cuda_may_be_unaligned(x, o)) return 4;
-  const int loaded[] = {vectorized[0], vectorized[1], 1};
-  put_function(x, b, 4, narrow ? &middle_narrow : &middle, loaded, index, out);
-  put_function(x, b, 5, &small, loaded, index, out);
-  return 6;
+  for (int i = 0; i < TILES; ++i) put_function(x, o, b, i, i, &wide, producers, out);
+  put_function(x, o, b, TILES, SMALL, &single, false, out);
+  if (!tc_cuda_may_be_unaligned(x, o)) return TILES + 1;
+  for (int i = 0; i < TILES; ++i) put_function(x, o, b, TILES + 1 + i, i, &anywhere, producers, out);
+  return 2 * TILES + 1;
 }
 
-/* The largest tiles of which there are enough to feed the machine and for which there is shared
- * memory: the places, and what aligns the first.  Hopper's large tiles have one place more. */
+/* Shared memory of a block: the places, and what aligns the first.  Hopper's large tiles have one more. */
+static int shared_of(const tile *t, bool hopper) {
+  const int places = t->slots ? t->slots : 3 + (hopper && t->threads > 128);
+  return places * 128 * (t->m + t->n) + 1024;
+}
+
+static void put_tiles(const tc_cuda_product *x, const tc_cuda_operand *o, bool hopper, tc_buf *out) {
+  const tile *t = tiles_of(x, o, hopper);
+  tc_put(out, "      {");
+  for (int i = 0; i < TILES; ++i)
+    tc_putf(out, "%s{%d, %d, %d, %d, %d, %d, %d, %d}", i ? ", " : "", t[i].m, t[i].n, t[i].threads + (t[i].slots ? TC_CUDA_PRODUCERS : 0),
+            shared_of(&t[i], hopper), t[i].blocks, t[i].step, t[i].least, t[i].rest);
+  tc_put(out, "},\n");
+}
+
+/* The tiles that take least time, of those for which there is shared memory. */
 static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
-  const int broad = is_narrow(x) ? 64 : 128, middle = 3 * 128 * (128 + broad) + 1024,
-            small = 3 * 128 * (64 + 64) + 1024;
-  tc_buf apart = {0};
-  if (tc_cuda_may_be_unaligned(x, o))
-    tc_putf(&apart,
-            "                            : !wide_results ? even >= enough && %d <= most ? 4 : 5\n",
-            middle);
-  tc_putf(out,
-          "  const int64_t enough = c->info->sms * 3 / 4;\n"
-          "  const int64_t place = c->info->arch == 90 ? 4 : 3, most = c->info->max_shared;\n"
-          "  const int64_t larger = place * 128 * (256 + %d) + 1024;\n"
-          "  const int64_t tall = batches * tc_cuda_ceildiv(m, 256) * tc_cuda_ceildiv(n, %d);\n"
-          "  const int64_t even = batches * tc_cuda_ceildiv(m, 128) * tc_cuda_ceildiv(n, %d);\n"
-          "  const unsigned function = !vectorized ? 3\n"
-          "%s"
-          "                            : tall >= enough && larger <= most ? 0\n"
-          "                            : even >= enough && %d <= most  ? 1\n"
-          "                                                               : 2;\n"
-          "  const int middle = function == 1 || function == 4;\n"
-          "  const int64_t high = function == 0 ? 256 : middle ? 128 : 64;\n"
-          "  const int64_t broad = function == 0 || middle ? %d : 64;\n"
-          "  const int64_t block = function == 0 ? 256 : 128;\n"
-          "  const int64_t shared = function == 0 ? larger : middle ? %d : %d;\n",
-          broad, broad, broad, apart.text ? apart.text : "", middle, broad, middle, small);
-  tc_buf_free(&apart);
+  const bool apart = tc_cuda_may_be_unaligned(x, o);
+  tc_put(out, "  static const tc_cuda_tile tiles[][3] = { /* of any device, and of Hopper's own code */\n");
+  put_tiles(x, o, false, out);
+  put_tiles(x, o, true, out);
+  tc_put(out, "  };\n"
+              "  const tc_cuda_tile *const tile = tiles[vectorized && tc_cuda_has_producers(c, &@NAME@_image)];\n"
+              "  const int at = vectorized ? tc_cuda_fastest_tile(c, tile, 3, batches, m, n, ");
+  tc_cuda_put_size(x->p, x->mm, x->kk, out);
+  tc_putf(out, ") : %d;\n  const unsigned function = !vectorized ? %d : at", SMALL, TILES);
+  if (apart) tc_putf(out, " + (wide_results ? 0 : %d)", TILES + 1);
+  tc_put(out, ";\n  const int64_t high = tile[at].m, broad = tile[at].n, shared = tile[at].shared, block = tile[at].threads;\n");
 }
 
 const tc_cuda_template tc_cuda_mma = {.own = "vectorized",

@@ -2,6 +2,8 @@
  * and stores at a point. */
 #include "backends/cuda/gemm/matmul.h"
 
+#include <stdio.h>
+
 void tc_cuda_put_size(const tc_program *p, const tc_mm_loop *mm, int axis, tc_buf *out) {
   tc_put(out, "(");
   tc_print_dim(p, mm->axis[axis].extent, out);
@@ -80,8 +82,14 @@ void tc_cuda_close_scope(tc_cuda_product *x) {
 void tc_cuda_put_instance(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of,
                           int number, int threads, bool producers, int blocks, const char *arguments,
                           tc_buf *out) {
-  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%d%s, %d) @NAME@_%d(\n    ", threads,
-          producers ? " + TC_PRODUCERS" : "", blocks, number);
+  char bound[48];
+  snprintf(bound, sizeof bound, producers ? "%d + TC_PRODUCERS" : "%d", threads);
+  tc_cuda_put_instance_of(x, b, of, number, bound, blocks, arguments, out);
+}
+
+void tc_cuda_put_instance_of(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *of, int number,
+                             const char *threads, int blocks, const char *arguments, tc_buf *out) {
+  tc_putf(out, "extern \"C\" __global__ void __launch_bounds__(%s, %d) @NAME@_%d(\n    ", threads, blocks, number);
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_put(out, ") {\n");
   tc_cuda_put_wait(x->k, x->p, b->all, false, out);

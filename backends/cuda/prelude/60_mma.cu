@@ -74,7 +74,8 @@ TC_MULTIPLY(bf16)
 /* @ tc_square */
 /* The sums of M x N, of which each 128 threads have M / groups rows.  step by step: ready(), a barrier,
  * start(), finish() with the tiles of A and B at 64 elements of k; end() behind the last.  A lies as
- * [m][k] (a_by_k) or [k][m], B as [n][k] or [k][n].  `behind` steps may be unfinished behind finish(). */
+ * [m][k] (a_by_k) or [k][m], B as [n][k] or [k][n].  `behind` steps may be unfinished behind finish(), or, where there are tensor
+ * cores that go on by themselves, as many as it is told. */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define TC_FOUR(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define TC_EIGHT(d, i) TC_FOUR(d, i), TC_FOUR(d, i + 4)
@@ -84,38 +85,38 @@ TC_MULTIPLY(bf16)
   TC_FN void tc_group_multiply(const tc_##T *, tc_f32 (&d)[64], tc_u64 a, tc_u64 b) {               \
     asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." #T "." #T " "                        \
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, " \
-        "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, " \
-        "%28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, " \
-        "%41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
-        "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, " \
-        "%64, %65, 1, 1, 1, %66, %67;"                                                           \
-        : TC_EIGHT(d, 0), TC_EIGHT(d, 8), TC_EIGHT(d, 16), TC_EIGHT(d, 24), TC_EIGHT(d, 32), TC_EIGHT(d, 40), TC_EIGHT(d, 48), TC_EIGHT(d, 56)                                                                                         \
-        : "l"(a), "l"(b), "n"(a_by_k ? 0 : 1), "n"(b_by_k ? 0 : 1));                               \
-  }                                                                                                \
+        "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, " \
+        "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, " \
+        "%45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, " \
+        "%60, %61, %62, %63}, " \
+        "%64, %65, 1, 1, 1, %66, %67;" \
+        : TC_EIGHT(d, 0), TC_EIGHT(d, 8), TC_EIGHT(d, 16), TC_EIGHT(d, 24), TC_EIGHT(d, 32), TC_EIGHT(d, 40), TC_EIGHT(d, 48), TC_EIGHT(d, 56) \
+        : "l"(a), "l"(b), "n"(a_by_k ? 0 : 1), "n"(b_by_k ? 0 : 1)); \
+  } \
   template <bool a_by_k, bool b_by_k>                                                              \
   TC_FN void tc_group_multiply(const tc_##T *, tc_f32 (&d)[32], tc_u64 a, tc_u64 b) {               \
     asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32." #T "." #T " "                        \
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, " \
-        "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, " \
-        "%28, %29, %30, %31}, " \
-        "%32, %33, 1, 1, 1, %34, %35;"                                                           \
-        : TC_EIGHT(d, 0), TC_EIGHT(d, 8), TC_EIGHT(d, 16), TC_EIGHT(d, 24)                                                                                         \
-        : "l"(a), "l"(b), "n"(a_by_k ? 0 : 1), "n"(b_by_k ? 0 : 1));                               \
-  }                                                                                                \
+        "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, " \
+        "%30, %31}, " \
+        "%32, %33, 1, 1, 1, %34, %35;" \
+        : TC_EIGHT(d, 0), TC_EIGHT(d, 8), TC_EIGHT(d, 16), TC_EIGHT(d, 24) \
+        : "l"(a), "l"(b), "n"(a_by_k ? 0 : 1), "n"(b_by_k ? 0 : 1)); \
+  }
 
 TC_GROUP_MULTIPLY(f16)
 TC_GROUP_MULTIPLY(bf16)
 template <class T, int M, int N, int GROUPS, bool a_by_k, bool b_by_k> struct tc_square {
-  enum { HIGH = M / GROUPS, PANEL = 64 * 128 };
+  enum { HIGH = M / GROUPS, WIDE = N < 128 ? N : 128, PANEL = 64 * 128 };
   static constexpr int behind = GROUPS > 1;
-  tc_f32 sum[HIGH / 64][N / 2];
+  tc_f32 sum[HIGH / 64][N / WIDE][WIDE / 2]; /* of an instruction */
   TC_MEMBER tc_square() {
     TC_UNROLL for (int i = 0; i < HIGH / 64; ++i)
-      TC_UNROLL for (int j = 0; j < N / 2; ++j) sum[i][j] = 0;
+      TC_UNROLL for (int j = 0; j < N / 2; ++j) sum[i][j * 2 / WIDE][j % (WIDE / 2)] = 0;
   }
   TC_MEMBER void hold() { /* the compiler is to leave the registers alone */
     TC_UNROLL for (int i = 0; i < HIGH / 64; ++i)
-      TC_UNROLL for (int j = 0; j < N / 2; ++j) asm volatile("" : "+f"(sum[i][j])::"memory");
+      TC_UNROLL for (int j = 0; j < N / 2; ++j) asm volatile("" : "+f"(sum[i][j * 2 / WIDE][j % (WIDE / 2)])::"memory");
   }
   /* 8 rows are 1024 bytes apart; panels of an operand that lies along m or n, PANEL. */
   static TC_MEMBER tc_u64 describe(tc_u32 at) {
@@ -131,26 +132,31 @@ template <class T, int M, int N, int GROUPS, bool a_by_k, bool b_by_k> struct tc
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     TC_UNROLL for (int k = 0; k < 4; ++k)
       TC_UNROLL for (int i = 0; i < HIGH / 64; ++i)
-        tc_group_multiply<a_by_k, b_by_k>((const T *)0, sum[i], left + (i * PANEL + k * (a_by_k ? 32 : 2048)) / 16,
-                                          right + k * (b_by_k ? 32 : 2048) / 16);
+        TC_UNROLL for (int j = 0; j < N / WIDE; ++j)
+          tc_group_multiply<a_by_k, b_by_k>((const T *)0, sum[i][j], left + (i * PANEL + k * (a_by_k ? 32 : 2048)) / 16,
+                                            right + (j * (WIDE / 64) * PANEL + k * (b_by_k ? 32 : 2048)) / 16);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     hold();
   }
-  TC_MEMBER void finish(const unsigned short *, const unsigned short *) {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(behind) : "memory");
-    if (!behind) hold();
+  template <int LEFT = behind> TC_MEMBER void finish(const unsigned short *, const unsigned short *) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+    if (!LEFT) hold();
   }
   TC_MEMBER void end() {
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     hold();
   }
-  /* To rows of LONG floats. */
-  template <int LONG> TC_MEMBER void leave(tc_f32 *to) const {
+  /* To rows of LONG floats, of which row r begins shift(r) behind that. */
+  template <int LONG, class F> TC_MEMBER void leave(tc_f32 *to, const F &shift) const {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32 % 4;
     const int row = (int)threadIdx.x / 128 * HIGH + warp * 16 + lane / 4;
     TC_UNROLL for (int i = 0; i < HIGH / 64; ++i)
-      TC_UNROLL for (int j = 0; j < N / 2; ++j)
-        to[(row + i * 64 + j / 2 % 2 * 8) * LONG + j / 4 * 8 + lane % 4 * 2 + j % 2] = sum[i][j];
+      TC_UNROLL for (int half = 0; half < 2; ++half) {
+        const int r = row + i * 64 + half * 8;
+        tc_f32 *const at = to + r * LONG + shift(r) + lane % 4 * 2;
+        TC_UNROLL for (int j = 0; j < N / 8; ++j)
+          TC_UNROLL for (int e = 0; e < 2; ++e) at[j * 8 + e] = sum[i][j * 8 / WIDE][j % (WIDE / 8) * 4 + half * 2 + e];
+      }
   }
 };
 #else
@@ -167,7 +173,7 @@ template <class T, int M, int N, int GROUPS, bool a_by_k, bool b_by_k> struct tc
   static TC_MEMBER int column() { return (int)threadIdx.x / 32 % 2 * WIDE; }
   TC_MEMBER void ready() {}
   TC_MEMBER void start(const unsigned short *, const unsigned short *) {}
-  TC_MEMBER void finish(const unsigned short *a, const unsigned short *b) {
+  template <int LEFT = behind> TC_MEMBER void finish(const unsigned short *a, const unsigned short *b) {
     const int lane = (int)threadIdx.x % 32, low = lane % 8, second = lane / 8 % 2, third = lane / 16;
     TC_UNROLL for (int k = 0; k < 64; k += 16) {
       tc_u32 left[HIGH / 16][4], right[WIDE / 16][4];
@@ -188,13 +194,15 @@ template <class T, int M, int N, int GROUPS, bool a_by_k, bool b_by_k> struct tc
   }
   TC_MEMBER void end() {}
   /* Thread l of a warp holds rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next, of every 16 x 8. */
-  template <int LONG> TC_MEMBER void leave(tc_f32 *to) const {
+  template <int LONG, class F> TC_MEMBER void leave(tc_f32 *to, const F &shift) const {
     const int lane = (int)threadIdx.x % 32;
     TC_UNROLL for (int i = 0; i < HIGH / 16; ++i)
-      TC_UNROLL for (int j = 0; j < WIDE / 8; ++j)
-        TC_UNROLL for (int e = 0; e < 4; ++e)
-          to[(row() + i * 16 + lane / 4 + e / 2 * 8) * LONG + column() + j * 8 + lane % 4 * 2 + e % 2] =
-              sum[i][j][e];
+      TC_UNROLL for (int half = 0; half < 2; ++half) {
+        const int r = row() + i * 16 + lane / 4 + half * 8;
+        tc_f32 *const at = to + r * LONG + shift(r) + column() + lane % 4 * 2;
+        TC_UNROLL for (int j = 0; j < WIDE / 8; ++j)
+          TC_UNROLL for (int e = 0; e < 2; ++e) at[j * 8 + e] = sum[i][j][half * 2 + e];
+      }
   }
 };
 #endif

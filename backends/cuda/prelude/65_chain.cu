@@ -1,8 +1,5 @@
 /* Chains of products: 16 rows of a warp.  Lane l has of each 16 x 8 sums rows l / 4 and l / 4 + 8, columns 2 (l % 4)
  * and the next; of 16 x 16 of an operand the same, twice.  wgmma's sums are those, of four warps. */
-/* @ tc_chain_uniform */
-/* The same number in all lanes, which the compiler need not keep for each. */
-TC_FN int tc_chain_uniform(int x) { return __shfl_sync(0xffffffffu, x, 0, 32); }
 /* @ tc_chain_ready tc_chain_start tc_chain_start_none tc_chain_finish tc_chain_left */
 /* tc_chain_ready() and a barrier stand between the filling of tiles and products that read them.
  *
@@ -111,7 +108,7 @@ template <class T, int M, int D, int LIVE, bool a_by_deep> struct tc_chain_left 
   tc_u64 left;
   TC_MEMBER tc_chain_left(const unsigned short *a)
       : left(tc_chain_describe(tc_shared_address(a), D * 128) +
-             tc_chain_at<M, D, a_by_deep>(0, tc_chain_uniform((int)threadIdx.x / 128) * 64 % M)) {}
+             tc_chain_at<M, D, a_by_deep>(0, tc_warp_uniform((int)threadIdx.x / 128) * 64 % M)) {}
   template <bool add, int N, bool by_deep> TC_MEMBER void begin(tc_f32 (&sum)[N / 2], tc_u64 right, int i) const {
     constexpr int WIDE = N % 128 ? 64 : 128;
     TC_UNROLL for (int j = 0; j < N; j += WIDE)
@@ -162,45 +159,6 @@ template <class T, int M, int D, int LIVE, bool a_by_deep> struct tc_chain_left 
     tc_chain_add<T, LIVE, D, N, by_deep, N>(sum, left, b);
   }
 };
-#endif
-/* @ TC_PRODUCERS tc_mbarrier tc_mbarrier_init tc_mbarrier_inval tc_mbarrier_arrive tc_mbarrier_wait tc_registers_fewer tc_registers_more */
-/* Warps of a block that have no part in products, but bring their tiles (CUTLASS: producers and consumers): so many threads,
- * behind the others, where code may give a warp's registers to others; else none. */
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-#define TC_PRODUCERS 128
-/* From here on a thread of these four warps has N registers, a multiple of 8. */
-template <int N> TC_FN void tc_registers_fewer() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
-template <int N> TC_FN void tc_registers_more() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
-#else
-#ifndef TC_PRODUCERS
-#define TC_PRODUCERS 0
-#endif
-template <int N> TC_FN void tc_registers_fewer() {}
-template <int N> TC_FN void tc_registers_more() {}
-#endif
-/* An mbarrier in shared memory: every `count` arrivals end a phase; phases are 0 and 1 by turns. */
-#ifndef TC_EMULATED
-typedef tc_u64 tc_mbarrier;
-TC_FN void tc_mbarrier_init(tc_mbarrier *g, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_shared_address(g)), "r"(count) : "memory");
-}
-TC_FN void tc_mbarrier_inval(tc_mbarrier *g) { asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(tc_shared_address(g)) : "memory"); }
-TC_FN void tc_mbarrier_arrive(tc_mbarrier *g) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(tc_shared_address(g)) : "memory");
-}
-/* Until that phase is over; of one that begins, phase 1 is. */
-TC_FN void tc_mbarrier_wait(tc_mbarrier *g, int phase) {
-  asm volatile("{\n"
-               "  .reg .pred over;\n"
-               "again_%=:\n"
-               "  mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
-               "  @!over bra again_%=;\n"
-               "}" ::"r"(tc_shared_address(g)), "r"(phase) : "memory");
-}
-#endif
-/* @ tc_meet_consumers */
-#ifndef TC_EMULATED
-template <int THREADS> TC_FN void tc_meet_consumers() { asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory"); }
 #endif
 /* @ tc_chain_begin_loads */
 /* Loads of these are begun here, not where they are used. */
