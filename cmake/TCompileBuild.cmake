@@ -78,6 +78,22 @@ function(tc_core_library name)
   target_link_libraries(${name} PUBLIC tc_flags ${arg_LINK})
 endfunction()
 
+# tc_unity(target name size files...): the files are compiled in groups of that size: instances of templates, which take longer
+# than all else in a C++ file of ours, once for all of a group.  Files of one group share names of file scope.
+option(TC_UNITY "Compile C++ files in groups: the whole in half of the time, one changed file in three times its own" ON)
+function(tc_unity target name size)
+  if(NOT TC_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set(n 0)
+  foreach(file ${ARGN})
+    math(EXPR group "${n} / ${size}")
+    math(EXPR n "${n} + 1")
+    set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${name}_${group})
+  endforeach()
+endfunction()
+
 # Every test_*.c of this folder becomes a Criterion program and a CTest test; other C files are shared.
 function(tc_unit_tests prefix)
   cmake_parse_arguments(arg "" "" "LINK;SHARED" ${ARGN})

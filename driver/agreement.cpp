@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "frontend/visitor.h"
+
 namespace tc {
 
 using namespace clang;
@@ -60,31 +62,29 @@ void Agreement::compare() {
 
 // ---- what a function reaches --------------------------------------------------------------------
 
-class Reach : public RecursiveASTVisitor<Reach> {
+class Reach : public Visitor {
 public:
   Reach(const SourceManager &sources, const FunctionDecl *function) : sources(sources) {
     add(function);
-    for (size_t i = 0; i < list.size(); i++) TraverseDecl(const_cast<Decl *>(list[i]));
+    for (size_t i = 0; i < list.size(); i++) traverse(list[i]);
   }
 
-  bool VisitDeclRefExpr(DeclRefExpr *e) { return add(e->getDecl()); }
-  bool VisitMemberExpr(MemberExpr *e) { return add(e->getMemberDecl()); }
-  bool VisitTagTypeLoc(TagTypeLoc type) { return add(type.getDecl()); }
-  bool VisitTypedefTypeLoc(TypedefTypeLoc type) { return add(type.getTypePtr()->getDecl()); }
-  bool VisitBuiltinTypeLoc(BuiltinTypeLoc type) {
-    scalars.insert(type.getTypePtr());
-    return true;
-  }
-  bool VisitExpr(Expr *e) {
-    if (e->getType().isNull()) return true; // the text of a static_assert
+  void visit(const Expr *e) override {
+    if (const auto *name = llvm::dyn_cast<DeclRefExpr>(e)) add(name->getDecl());
+    if (const auto *member = llvm::dyn_cast<MemberExpr>(e)) add(member->getMemberDecl());
+    if (e->getType().isNull()) return; // the text of a static_assert
     if (llvm::isa<FloatingLiteral, CharacterLiteral, StringLiteral>(e)) literals.push_back(e);
     if (const auto *type = llvm::dyn_cast<BuiltinType>(e->getType().getCanonicalType()))
       scalars.insert(type);
-    return true;
+  }
+  void visit(TypeLoc type) override {
+    if (const auto tag = type.getAs<TagTypeLoc>()) add(tag.getDecl());
+    if (const auto name = type.getAs<TypedefTypeLoc>()) add(name.getTypePtr()->getDecl());
+    if (const auto scalar = type.getAs<BuiltinTypeLoc>()) scalars.insert(scalar.getTypePtr());
   }
 
   // A function, variable or type, and, for a member or an enumerator, that which it belongs to.
-  bool add(const Decl *decl) {
+  void add(const Decl *decl) {
     if (llvm::isa<EnumConstantDecl>(decl) || llvm::isa<FieldDecl>(decl))
       decl = llvm::cast<Decl>(decl->getDeclContext());
     for (const Decl *each : decl->redecls()) {
@@ -92,7 +92,6 @@ public:
       if (!sources.isInSystemHeader(each->getLocation())) list.push_back(each);
       else if (llvm::isa<TypeDecl>(each)) of_system.push_back(each);
     }
-    return true;
   }
 
   std::vector<const Decl *> list;

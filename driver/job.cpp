@@ -162,7 +162,7 @@ bool ClangShell::precompiles() const {
 }
 
 // What the section holds.  Without memory there is none.
-static std::string packed(const std::string &explanation) {
+static std::string packed_explanation(const std::string &explanation) {
   tc_buf section = {};
   if (!explanation.empty()) tc_explain_pack(explanation.data(), explanation.size(), &section);
   std::string out = section.failed || !section.text ? "" : std::string(section.text, section.len);
@@ -174,7 +174,7 @@ static std::string packed(const std::string &explanation) {
 void ClangShell::put(Rewriter &rewriter, bool has_code, const std::string &explanation) {
   const Form form = other ? Form::Assembly : choose_form(user);
   if (!has_code) code = {form, {}, {}, {}, false, "", ""};
-  code.explain = packed(explanation);
+  code.explain = packed_explanation(explanation);
   const bool any = has_code || !explanation.empty();
   if (any && code.form == Form::Assembly) put_assembly(rewriter);
   if (any || !rewriter.empty()) apply_texts(rewriter, user);
@@ -204,7 +204,7 @@ void ClangShell::collect(const Rewriter &rewriter) {
 // ---- the inner parse ----------------------------------------------------------------------------
 
 // Says nothing: the user's compilation does.
-struct Errors : DiagnosticConsumer {
+struct ErrorList : DiagnosticConsumer {
   std::vector<KnownError> list;
   bool fatal = false; // what follows was not parsed
   void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &info) override {
@@ -219,7 +219,7 @@ struct Errors : DiagnosticConsumer {
 class InnerConsumer : public ASTConsumer {
 public:
   InnerConsumer(CompilerInstance &user, Preprocessor &preprocessor, const Options &options,
-                OtherCompiler *other, const Errors &errors)
+                OtherCompiler *other, const ErrorList &errors)
       : user(user), options(options), other(other), errors(errors),
         agreement(preprocessor, other ? other->tokens : "", other ? other->types : "") {
     expansions.watch(preprocessor, [this](const Token &token) { agreement.add(token); });
@@ -258,7 +258,7 @@ private:
   CompilerInstance &user;
   Options options;
   OtherCompiler *other;
-  const Errors &errors;
+  const ErrorList &errors;
   Agreement agreement;
   Expansions expansions;
   Definitions definitions;
@@ -267,7 +267,7 @@ private:
 class InnerAction : public ASTFrontendAction {
 public:
   InnerAction(CompilerInstance &user, const Options &options, OtherCompiler *other,
-              const Errors &errors)
+              const ErrorList &errors)
       : user(user), options(options), other(other), errors(errors) {}
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &ci, StringRef) override {
     return std::make_unique<InnerConsumer>(user, ci.getPreprocessor(), options, other, errors);
@@ -277,7 +277,7 @@ private:
   CompilerInstance &user;
   Options options;
   OtherCompiler *other;
-  const Errors &errors;
+  const ErrorList &errors;
 };
 
 // A thread of its own has stack for deep code (capture recurses), and a crash in it ends there.
@@ -285,7 +285,7 @@ const unsigned stack_bytes = 512u << 20; // reserved, not used
 
 void compile(CompilerInstance &user, const Options &options, OtherCompiler *other) {
   bool done = compat::run_protected(stack_bytes, [&] {
-    Errors errors;
+    ErrorList errors;
     InnerAction action(user, options, other, errors);
     parse_inner(user, errors, action);
   });

@@ -40,13 +40,13 @@ std::vector<std::string> line_flags(const CompilerInstance &user) {
 
 namespace {
 
-struct Place {
+struct SourceLine {
   unsigned line = 0, file = 0; // line 0: none
 };
 
 // What the comment at the end of a line says.
-Place place_of(StringRef line) {
-  Place place;
+SourceLine place_of(StringRef line) {
+  SourceLine place;
   size_t at = line.rfind("/* line ");
   if (at == StringRef::npos) return place;
   line = line.drop_front(at + 8);
@@ -58,10 +58,10 @@ Place place_of(StringRef line) {
 
 // The first place in the function that the text begins with; functions end with a brace in the
 // first column.
-Place first_place(StringRef text) {
+SourceLine first_place(StringRef text) {
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');
-    if (Place place = place_of(line); place.line) return place;
+    if (SourceLine place = place_of(line); place.line) return place;
     if (line.starts_with("}")) break;
     text = rest;
   }
@@ -76,7 +76,7 @@ bool ends_statement(StringRef line) {
          code.ends_with("*/");
 }
 
-void put_line(const Place &place, const FileNames &files, std::string &out) {
+void put_line(const SourceLine &place, const FileNames &files, std::string &out) {
   auto file = files.find(place.file);
   if (file == files.end()) return;
   llvm::raw_string_ostream(out) << "#line " << place.line << " \"";
@@ -91,15 +91,15 @@ void put_line(const Place &place, const FileNames &files, std::string &out) {
 
 std::string with_lines(StringRef text, const FileNames &files) {
   std::string out;
-  Place place; // stays for functions that say nothing, as those that start the threads
+  SourceLine place; // stays for functions that say nothing, as those that start the threads
   bool inside = false, may = true;
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');
     if (!inside && line.ends_with("{")) {
-      if (Place first = first_place(rest); first.line) place = first;
+      if (SourceLine first = first_place(rest); first.line) place = first;
       inside = may = place.line != 0; // a directive may stand among parameters
     }
-    if (Place own = place_of(line); inside && own.line) place = own;
+    if (SourceLine own = place_of(line); inside && own.line) place = own;
     if (inside && may && !line.starts_with("#")) put_line(place, files, out);
     (out += line) += '\n';
     may = ends_statement(line);

@@ -179,46 +179,46 @@ void WordRecorder::add(const Token &token) {
 namespace {
 
 // A number of an integer type or of one of the three floating ones.
-struct Value {
+struct Number {
   enum Kind { Integer, Float, Double, LongDouble } kind;
   __int128 i;
   long double f;
-  bool operator==(const Value &v) const {
+  bool operator==(const Number &v) const {
     return kind == v.kind && (kind == Integer ? i == v.i : f == v.f);
   }
 };
 
-Value floating(Value::Kind kind, long double f) {
-  if (kind == Value::Float) f = static_cast<float>(f);
-  if (kind == Value::Double) f = static_cast<double>(f);
+Number floating(Number::Kind kind, long double f) {
+  if (kind == Number::Float) f = static_cast<float>(f);
+  if (kind == Number::Double) f = static_cast<double>(f);
   return {kind, 0, f};
 }
 
-std::optional<Value> literal(StringRef text) {
+std::optional<Number> literal(StringRef text) {
   const bool hex = text.starts_with_insensitive("0x");
   if (text.empty() || !isDigit(text.front() == '.' ? '0' : text.front())) return {};
   if (text.contains('.') || text.find_first_of(hex ? "pP" : "eE") != StringRef::npos) {
     std::string number = text.str();
     char *end;
     const StringRef last = text.take_back(1);
-    if (last.equals_insensitive("f")) return floating(Value::Float, strtof(number.c_str(), &end));
+    if (last.equals_insensitive("f")) return floating(Number::Float, strtof(number.c_str(), &end));
     if (last.equals_insensitive("l"))
-      return floating(Value::LongDouble, strtold(number.c_str(), &end));
+      return floating(Number::LongDouble, strtold(number.c_str(), &end));
     const double value = strtod(number.c_str(), &end);
-    return *end ? std::nullopt : std::optional(floating(Value::Double, value));
+    return *end ? std::nullopt : std::optional(floating(Number::Double, value));
   }
   unsigned long long value;
   if (text.rtrim("uUlL").getAsInteger(0, value)) return {};
-  return Value{Value::Integer, static_cast<__int128>(value), 0};
+  return Number{Number::Integer, static_cast<__int128>(value), 0};
 }
 
 // Literals, signs, parentheses, casts to floating types, sums and products: what limits are made
 // of.
-class Evaluator {
+class NumberParser {
 public:
-  explicit Evaluator(const std::vector<std::string> &tokens) : tokens(tokens) {}
-  std::optional<Value> all() {
-    std::optional<Value> value = sum();
+  explicit NumberParser(const std::vector<std::string> &tokens) : tokens(tokens) {}
+  std::optional<Number> all() {
+    std::optional<Number> value = sum();
     return at == tokens.size() ? value : std::nullopt;
   }
 
@@ -228,59 +228,64 @@ private:
     at += there;
     return there;
   }
-  std::optional<Value> sum();
-  std::optional<Value> product();
-  std::optional<Value> unary();
-  std::optional<Value> cast();
-  static std::optional<Value> apply(char op, std::optional<Value> a, std::optional<Value> b);
+  std::optional<Number> sum();
+  std::optional<Number> product();
+  std::optional<Number> unary();
+  std::optional<Number> cast();
+  static std::optional<Number> apply(char op, std::optional<Number> a, std::optional<Number> b);
 
   const std::vector<std::string> &tokens;
   size_t at = 0;
 };
 
-std::optional<Value> Evaluator::apply(char op, std::optional<Value> a, std::optional<Value> b) {
-  if (!a || !b || a->kind != Value::Integer || b->kind != Value::Integer) return {};
-  return Value{Value::Integer, op == '+' ? a->i + b->i : op == '-' ? a->i - b->i : a->i * b->i, 0};
+std::optional<Number> NumberParser::apply(char op, std::optional<Number> a,
+                                          std::optional<Number> b) {
+  if (!a || !b || a->kind != Number::Integer || b->kind != Number::Integer) return {};
+  return Number{Number::Integer,
+                op == '+'   ? a->i + b->i
+                : op == '-' ? a->i - b->i
+                            : a->i * b->i,
+                0};
 }
 
-std::optional<Value> Evaluator::sum() {
-  std::optional<Value> value = product();
+std::optional<Number> NumberParser::sum() {
+  std::optional<Number> value = product();
   for (;;)
     if (take("+")) value = apply('+', value, product());
     else if (take("-")) value = apply('-', value, product());
     else return value;
 }
 
-std::optional<Value> Evaluator::product() {
-  std::optional<Value> value = unary();
+std::optional<Number> NumberParser::product() {
+  std::optional<Number> value = unary();
   while (take("*")) value = apply('*', value, unary());
   return value;
 }
 
-std::optional<Value> Evaluator::cast() {
-  Value::Kind kind = Value::Double;
-  if (take("float")) kind = Value::Float;
-  else if (take("long")) kind = Value::LongDouble;
-  if (kind != Value::Float && !take("double")) return {};
+std::optional<Number> NumberParser::cast() {
+  Number::Kind kind = Number::Double;
+  if (take("float")) kind = Number::Float;
+  else if (take("long")) kind = Number::LongDouble;
+  if (kind != Number::Float && !take("double")) return {};
   if (!take(")")) return {};
-  std::optional<Value> value = unary();
+  std::optional<Number> value = unary();
   if (!value) return {};
   return floating(kind,
-                  value->kind == Value::Integer ? static_cast<long double>(value->i) : value->f);
+                  value->kind == Number::Integer ? static_cast<long double>(value->i) : value->f);
 }
 
-std::optional<Value> Evaluator::unary() {
+std::optional<Number> NumberParser::unary() {
   if (take("__extension__") || take("+")) return unary();
   if (take("-")) {
-    std::optional<Value> value = unary();
-    if (value) value = Value{value->kind, -value->i, -value->f};
+    std::optional<Number> value = unary();
+    if (value) value = Number{value->kind, -value->i, -value->f};
     return value;
   }
   if (take("(")) {
     if (at < tokens.size() &&
         (tokens[at] == "float" || tokens[at] == "double" || tokens[at] == "long"))
       return cast();
-    std::optional<Value> value = sum();
+    std::optional<Number> value = sum();
     return take(")") ? value : std::nullopt;
   }
   return at < tokens.size() ? literal(tokens[at++]) : std::nullopt;
@@ -308,7 +313,7 @@ bool same_word(const Word &a, const Word &b) {
   if (!a.system) return a.text == b.text || same_but_line(a, b);
   if (a.text != b.text) return false;
   if (a.made == b.made) return true;
-  const std::optional<Value> left = Evaluator(a.made).all(), right = Evaluator(b.made).all();
+  const std::optional<Number> left = NumberParser(a.made).all(), right = NumberParser(b.made).all();
   if (!left && !right) return true; // the system's, as that compiler needs it
   return left && right && *left == *right;
 }

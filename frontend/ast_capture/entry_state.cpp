@@ -14,7 +14,6 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::StringRef;
 
-static const uint64_t max_elements = 65536; // of a local array
 static const size_t max_assumptions = 64;   // about one variable
 static const size_t max_parts = 256;        // of a struct that is written as a whole
 

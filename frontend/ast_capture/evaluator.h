@@ -48,6 +48,8 @@ struct CoreMessage {
 // In C texts: the size of an operand that a symbol names.
 inline constexpr char size_prefix[] = "__tc_size_";
 
+inline constexpr uint64_t max_elements = 65536; // of a local array
+
 // A side of a branch on what is known at run time only, taken where no segment can stand in the
 // side itself: in a function that is called, in an expression.  The other side is another
 // evaluation.

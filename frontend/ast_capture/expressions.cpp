@@ -7,7 +7,6 @@ using namespace clang;
 using llvm::dyn_cast;
 using llvm::isa;
 
-static const int64_t max_elements = 65536;   // of a local array
 static const int64_t beside = INT64_MIN / 2; // index that leads out of an object that is no array
 
 bool is_tensor_pointer(QualType type) {
@@ -62,7 +61,7 @@ Value Evaluator::zero_of(QualType type) {
   type = context.getCanonicalType(type).getUnqualifiedType();
   if (const auto *array = context.getAsConstantArrayType(type)) {
     Value v = Value::of(Value::Aggregate);
-    if (array->getSize().getLimitedValue() <= static_cast<uint64_t>(max_elements))
+    if (array->getSize().getLimitedValue() <= max_elements)
       v.parts.assign(array->getSize().getZExtValue(), zero_of(array->getElementType()));
     return v;
   }
@@ -720,7 +719,7 @@ Value Evaluator::evaluate_initializer(const Expr *e, QualType type) {
   if (!type->isArrayType() && !type->isRecordType())
     return list->getNumInits() ? evaluate(list->getInit(0)) : zero_of(type);
   if (const auto *array = context.getAsConstantArrayType(type);
-      array && array->getSize().getLimitedValue() > static_cast<uint64_t>(max_elements)) {
+      array && array->getSize().getLimitedValue() > max_elements) {
     fail(e->getExprLoc(), "an array of more than 65536 elements");
     return {};
   }

@@ -1,8 +1,7 @@
 // pointed.cpp - calls through pointers that are known at run time only: a way for each function that
 // the pointer may lead to.
 #include "frontend/ast_capture/evaluator.h"
-
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "frontend/visitor.h"
 
 namespace tc {
 
@@ -12,19 +11,17 @@ using llvm::dyn_cast;
 namespace {
 
 // Functions of a type whose address is taken.
-class Addresses : public RecursiveASTVisitor<Addresses> {
+class Addresses : public Visitor {
 public:
   Addresses(ASTContext &context, QualType type) : context(context), type(type) {}
 
-  bool VisitCallExpr(const CallExpr *e) {
-    called.insert(e->getCallee()->IgnoreParenImpCasts());
-    return true;
-  }
-  bool VisitDeclRefExpr(const DeclRefExpr *e) {
-    const auto *function = dyn_cast<FunctionDecl>(e->getDecl());
+  void visit(const Expr *e) override {
+    if (const auto *call = dyn_cast<CallExpr>(e))
+      called.insert(call->getCallee()->IgnoreParenImpCasts());
+    const auto *name = dyn_cast<DeclRefExpr>(e);
+    const auto *function = name ? dyn_cast<FunctionDecl>(name->getDecl()) : nullptr;
     if (function && !called.count(e) && context.hasSameUnqualifiedType(function->getType(), type))
       list.insert(function->getCanonicalDecl());
-    return true;
   }
 
   llvm::SetVector<const FunctionDecl *> list;
@@ -49,8 +46,8 @@ llvm::ArrayRef<const FunctionDecl *> Evaluator::pointed_to(const Place &place, b
   auto [at, fresh] = reading.pointed.insert({where, {}});
   if (!fresh) return at->second;
   Addresses addresses(context, type);
-  if (init) addresses.TraverseStmt(const_cast<Expr *>(init));
-  else addresses.TraverseDecl(context.getTranslationUnitDecl());
+  if (init) addresses.traverse(init);
+  else addresses.traverse(context.getTranslationUnitDecl());
   at->second.assign(addresses.list.begin(), addresses.list.end());
   return at->second;
 }

@@ -7,7 +7,7 @@
 // stays where it was.
 #include "frontend/ast_capture/segmenter.h"
 
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "frontend/visitor.h"
 
 namespace tc {
 
@@ -18,23 +18,23 @@ using llvm::isa;
 namespace {
 
 // How often a function names a variable, and how often for its value.
-class Uses : public RecursiveASTVisitor<Uses> {
+class NameCount : public Visitor {
 public:
-  Uses(const VarDecl *variable) : variable(variable) {}
+  NameCount(const VarDecl *variable) : variable(variable) {}
 
-  bool VisitDeclRefExpr(const DeclRefExpr *e) {
-    all += e->getDecl() == variable;
-    return true;
+  void visit(const Expr *e) override {
+    all += is_name(e);
+    if (const auto *cast = dyn_cast<ImplicitCastExpr>(e))
+      values +=
+          cast->getCastKind() == CK_LValueToRValue && is_name(cast->getSubExpr()->IgnoreParens());
+    if (const auto *lambda = dyn_cast<LambdaExpr>(e))
+      for (const LambdaCapture &each : lambda->captures())
+        all += each.capturesVariable() && each.getCapturedVar() == variable;
   }
-  bool VisitImplicitCastExpr(const ImplicitCastExpr *e) {
-    const auto *read = dyn_cast<DeclRefExpr>(e->getSubExpr()->IgnoreParens());
-    values += e->getCastKind() == CK_LValueToRValue && read && read->getDecl() == variable;
-    return true;
-  }
-  bool VisitLambdaExpr(const LambdaExpr *e) {
-    for (const LambdaCapture &each : e->captures())
-      all += each.capturesVariable() && each.getCapturedVar() == variable;
-    return true;
+
+  bool is_name(const Expr *e) const {
+    const auto *name = dyn_cast<DeclRefExpr>(e);
+    return name && name->getDecl() == variable;
   }
 
   const VarDecl *variable;
@@ -143,9 +143,9 @@ private:
 
   // All uses of the variable are of its value.
   bool is_read(const VarDecl *variable) const {
-    Uses uses(variable);
-    uses.TraverseStmt(function->getBody());
-    return uses.all == uses.values;
+    NameCount count(variable);
+    count.traverse(function->getBody());
+    return count.all == count.values;
   }
 
   // Of two words `const`, in front of a pointer, the last is the pointer's own.
