@@ -37,6 +37,7 @@ NN2(hinge, 1, M, M, tc_hinge_embedding(a, b, 0.8, TC_MEAN))
 NN3(ranking, 2, "f32[N]", "f32[N]", "f32[N]", tc_margin_ranking(a, b, c, 0.3, TC_MEAN))
 NN2(soft_margin, 1, M, M, tc_soft_margin(a, b, TC_MEAN))
 NN2(cosine, 2, "f32[N,D,M]", "f32[N,D,M]", tc_cosine_similarity(a, b, 1, 1e-8))
+NN2(cosine_broadcast, 2, "f32[A,1,B]", "f32[C,B]", tc_cosine_similarity(a, b, -2, 1e-8))
 NN2(distance, 2, M, M, tc_pairwise_distance(a, b, 3, 1e-6, false))
 NN1(normal, 1, "f32[N,D,M]", tc_normalize(a, 2, 1, 1e-12))
 NN3(embedding, 2, M, M, "f32[N]", tc_cosine_embedding(a, b, c, 0.2, TC_MEAN))
@@ -50,6 +51,7 @@ static const nn_function functions[] = {
     NN_ROW(entropy_images), NN_ROW(entropy_one),  NN_ROW(entropy_soft), NN_ROW(nll),         NN_ROW(entropy_padded),
     NN_ROW(multi_margin),   NN_ROW(hinge),        NN_ROW(ranking),      NN_ROW(soft_margin), NN_ROW(cosine),
     NN_ROW(distance),       NN_ROW(normal),       NN_ROW(embedding),    NN_ROW(triplet),     NN_ROW(triplet_swap),
+    NN_ROW(cosine_broadcast),
 };
 
 /* Loss and gradient of the logits read them once. */

@@ -26,6 +26,7 @@ static inline tc_tensor *unpooled(const tc_tensor *x) {
 
 #define ONE TC_INTS(1)
 NN1(max_image, 1, X2, tc_max_pool(a, TC_INTS(3), TC_INTS(2), ONE, ONE, false))
+NN1(max_no_index, 1, X2, tc_max_pool_with_index(a, TC_INTS(3), TC_INTS(2), ONE, ONE, false, NULL))
 NN1(max_ties, 1, X2, tc_max_pool(repeated(a), TC_INTS(3), ONE, ONE, ONE, false))
 NN1(max_line, 1, X1, tc_max_pool(a, TC_INTS(3), TC_INTS(2), ONE, TC_INTS(2), false))
 NN1(max_ceil, 1, X2, tc_max_pool(a, TC_INTS(3, 2), TC_INTS(2, 3), TC_INTS(1, 0), TC_INTS(2, 1), true))
@@ -50,6 +51,7 @@ static const nn_function functions[] = {
     NN_ROW(max_index),    NN_ROW(unpool),       NN_ROW(max_index_volume), NN_ROW(avg_image),       NN_ROW(avg_inside),
     NN_ROW(avg_ceil),     NN_ROW(avg_volume),   NN_ROW(avg_ceil_inside),  NN_ROW(lp_image),        NN_ROW(lp_line),
     NN_ROW(adaptive_avg), NN_ROW(adaptive_one), NN_ROW(adaptive_line),    NN_ROW(adaptive_max),
+    NN_ROW(max_no_index),
 };
 
 static void check_refused(void) {

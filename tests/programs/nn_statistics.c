@@ -16,6 +16,9 @@ static inline tc_tensor *median_at(const tc_tensor *x) {
 NN1(kth, 1, M, tc_kthvalue(a, 2, -1, false, NULL))
 NN1(middle, 1, M, tc_median(a, 1, true, NULL))
 NN1(middle_at, 0, M, median_at(a))
+NN1(middle_one, 1, "f32[]", tc_median(a, 0, false, NULL))
+NN1(kth_one, 1, "f32[]", tc_kthvalue(a, 1, -1, true, NULL))
+NN1(quantile_one, 1, "f32[]", tc_quantile(a, 0.3, -1, false))
 NN1(quantile, 1, M, tc_quantile(a, 0.3, 0, false))
 NN1(largest, 1, M, tc_quantile(a, 1, 1, true))
 NN2(places, 0, "i64[B,N]", "i64[B,K]", tc_searchsorted(sorted(a), b, false))
@@ -29,6 +32,7 @@ NN2(sums_of_distances, 2, M, "f32[K,D]", tc_cdist(a, b, 1))
 static const nn_function functions[] = {
     NN_ROW(kth),     NN_ROW(middle), NN_ROW(middle_at), NN_ROW(quantile),  NN_ROW(largest),   NN_ROW(places),
     NN_ROW(buckets), NN_ROW(counts), NN_ROW(shares),    NN_ROW(histogram), NN_ROW(distances), NN_ROW(sums_of_distances),
+    NN_ROW(middle_one), NN_ROW(kth_one), NN_ROW(quantile_one),
 };
 
 TC_COMPILE_WITH("fullgraph") static bool with_nan(NN_OPERAND(x, M), tc_tensor **y, tc_tensor **index) {
@@ -62,6 +66,7 @@ static void check_refused(void) {
     nn_refused(tc_kthvalue(x, 0, 1, false, NULL), "tc_kthvalue: k is 0");
     nn_refused(tc_kthvalue(x, 6, 1, false, NULL), "topk");
     nn_refused(tc_median(x, 2, false, NULL), "tc_median: axis 2 of 2");
+    nn_refused(tc_median(tc_scalar(2.0), 1, false, NULL), "tc_median: axis 1 of 0");
     nn_refused(tc_median(none, 1, false, NULL), "tc_median: the axis has no elements");
     nn_refused(tc_quantile(x, 1.5, 1, false), "tc_quantile: q is 1.5");
     nn_refused(tc_searchsorted(x, i, false), "tc_searchsorted: rows of 2 axes for values of 1");

@@ -2,8 +2,8 @@
  * tcompile.h: docs/programming-model.md lists them.
  *
  * In a compiled function they are inlined.  Called from elsewhere they run op by op.  Shapes or numbers that a function does not
- * take are an error (TC_ERROR_ARGUMENT), with NULL.  An axis may be negative; keepdim leaves it with size 1; index may be
- * NULL. */
+ * take are an error (TC_ERROR_ARGUMENT), with NULL.  An axis may be negative, and a scalar is a row of one, as in
+ * tcompile.h; keepdim leaves the axis with size 1; index may be NULL. */
 #ifndef TCOMPILE_STATISTICS_H
 #define TCOMPILE_STATISTICS_H
 
@@ -11,13 +11,16 @@
 #include <tcompile/library_begin.h>
 
 static inline bool tc_statistics_has(const char *name, const tc_tensor *x, int axis) {
-  const int rank = tc_rank(x);
-  if (axis < -rank || axis >= rank) tc_fail_as(TC_ERROR_ARGUMENT, "%s: axis %d of %d", name, axis, rank);
+  const int rank = tc_rank(x) > 0 ? tc_rank(x) : 1;
+  if (axis < -rank || axis >= rank) tc_fail_as(TC_ERROR_ARGUMENT, "%s: axis %d of %d", name, axis, tc_rank(x));
   return axis >= -rank && axis < rank;
 }
 
+static inline int64_t tc_statistics_size(const tc_tensor *x, int axis) { return tc_rank(x) ? tc_size(x, axis) : 1; }
+
 /* Element number k of an axis, which is kept or dropped. */
 static inline tc_tensor *tc_statistics_at(const tc_tensor *x, int axis, int64_t k, bool keepdim) {
+  if (!tc_rank(x)) return tc_reshape(x, TC_SCALAR_SHAPE);
   tc_tensor *y = tc_slice(x, axis, k, k + 1, 1);
   return keepdim ? y : tc_squeeze(y, axis);
 }
@@ -45,9 +48,9 @@ static inline tc_tensor *tc_median(const tc_tensor *x, int axis, bool keepdim, t
   tc_tensor *y = NULL, *place = NULL, *most_at = NULL;
   if (index) *index = NULL;
   if (!x || !tc_statistics_has("tc_median", x, axis)) return NULL;
-  if (tc_size(x, axis) < 1) return TC_NN_FAIL("tc_median: the axis has no elements");
+  if (tc_statistics_size(x, axis) < 1) return TC_NN_FAIL("tc_median: the axis has no elements");
   TC_SCOPE {
-    const int64_t middle = (tc_size(x, axis) - 1) / 2;
+    const int64_t middle = (tc_statistics_size(x, axis) - 1) / 2;
     const tc_tensor *sorted = tc_sort(x, axis, false, &place);
     const tc_tensor *value = tc_statistics_at(sorted, axis, middle, keepdim);
     const tc_tensor *most = tc_detach(tc_max_with_index(x, TC_AXES(axis), keepdim, &most_at));
@@ -63,9 +66,9 @@ static inline tc_tensor *tc_quantile(const tc_tensor *x, double q, int axis, boo
   tc_tensor *y = NULL, *place = NULL;
   if (!x || !tc_statistics_has("tc_quantile", x, axis)) return NULL;
   if (!(q >= 0 && q <= 1)) return TC_NN_FAIL("tc_quantile: q is %g, and lies between 0 and 1", q);
-  if (tc_size(x, axis) < 1) return TC_NN_FAIL("tc_quantile: the axis has no elements");
+  if (tc_statistics_size(x, axis) < 1) return TC_NN_FAIL("tc_quantile: the axis has no elements");
   TC_SCOPE {
-    const int64_t last = tc_size(x, axis) - 1;
+    const int64_t last = tc_statistics_size(x, axis) - 1;
     const double at = q * (double)last;
     const int64_t below = (int64_t)floor(at), above = below < last ? below + 1 : last;
     const tc_tensor *sorted = tc_sort(x, axis, false, &place);

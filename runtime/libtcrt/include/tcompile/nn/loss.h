@@ -298,16 +298,16 @@ static inline tc_tensor *tc_soft_margin(const tc_tensor *x, const tc_tensor *tar
 
 /* ---- distances --------------------------------------------------------------------------------- */
 
-/* a b / (max(|a|, eps) max(|b|, eps)) along an axis, which is dropped.  Default axis 1, eps 1e-8. */
+/* a b / (max(|a|, eps) max(|b|, eps)) along an axis of what a and b broadcast to, which is dropped.  Default axis 1, eps 1e-8. */
 static inline tc_tensor *tc_cosine_similarity(const tc_tensor *a, const tc_tensor *b, int axis, double eps) {
   tc_tensor *y = NULL;
   TC_SCOPE {
     const tc_tensor *p = tc_loss_wide(a, a), *q = tc_loss_wide(b, a);
-    const tc_ints along = TC_AXES(axis);
-    const tc_tensor *square = tc_clamp_min(tc_sum(tc_square(p), along, false), eps * eps);
-    const tc_tensor *of_b = tc_clamp_min(tc_sum(tc_square(q), along, false), eps * eps);
-    const tc_tensor *product = tc_sum(tc_mul(p, q), along, false);
-    y = tc_keep(tc_cast(tc_div(product, tc_mul(tc_sqrt(square), tc_sqrt(of_b))), tc_dtype_of(a)));
+    const tc_tensor *each = tc_mul(p, q);
+    const tc_ints along = TC_AXES(axis), dims = tc_shape(each);
+    const tc_tensor *square = tc_clamp_min(tc_sum(tc_square(tc_expand(p, dims)), along, false), eps * eps);
+    const tc_tensor *of_b = tc_clamp_min(tc_sum(tc_square(tc_expand(q, dims)), along, false), eps * eps);
+    y = tc_keep(tc_cast(tc_div(tc_sum(each, along, false), tc_mul(tc_sqrt(square), tc_sqrt(of_b))), tc_dtype_of(a)));
   }
   return y;
 }

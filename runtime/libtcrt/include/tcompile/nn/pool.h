@@ -86,13 +86,13 @@ static inline tc_tensor *tc_pool_chosen(const tc_tensor *index, const tc_tensor 
   return tc_sum(tc_mul(index, here), TC_AXES(-1), false);
 }
 
-/* The largest element of each window, [N,C,O1..Ok], of floating x; and to *index where it lies, i64, in row-major order of
- * x's D1..Dk: the first of equals, to which the gradient goes.  NaN is the largest. */
+/* The largest element of each window, [N,C,O1..Ok], of floating x; and to *index, where index is not NULL, where it lies, i64, in
+ * row-major order of x's D1..Dk: the first of equals, to which the gradient goes.  NaN is the largest. */
 static inline tc_tensor *tc_max_pool_with_index(const tc_tensor *x, tc_ints size, tc_ints stride, tc_ints padding,
                                                 tc_ints dilation, bool ceil_mode, tc_tensor **index) {
   tc_tensor *y = NULL;
   tc_pool_windows w = {size, stride, padding, dilation, ceil_mode};
-  *index = NULL;
+  if (index) *index = NULL;
   if (!tc_pool_checked("tc_max_pool", x, &w)) return NULL;
   TC_SCOPE {
     tc_tensor *z = tc_pool_padded(x, &w, -INFINITY), *place = NULL;
@@ -104,7 +104,7 @@ static inline tc_tensor *tc_max_pool_with_index(const tc_tensor *x, tc_ints size
       place = place ? tc_add(here, tc_pool_chosen(tc_pool_unfolded(place, &w, i), at)) : tc_add_s(here, 0);
       step *= tc_size(x, 2 + i);
     }
-    *index = tc_keep(place);
+    if (index) *index = tc_keep(place);
     y = tc_keep(z);
   }
   return y;
