@@ -75,7 +75,7 @@ bool is_tolerable(DiagnosticsEngine::Level level, const Diagnostic &info) {
 
 void Definitions::add(Decl *decl) {
   if (llvm::isa<LinkageSpecDecl>(decl) || llvm::isa<NamespaceDecl>(decl) ||
-      llvm::isa<CXXRecordDecl>(decl))
+      llvm::isa<ExportDecl>(decl) || llvm::isa<CXXRecordDecl>(decl))
     for (Decl *inside : llvm::cast<DeclContext>(decl)->decls()) add(inside);
   if (const auto *pattern = llvm::dyn_cast<FunctionTemplateDecl>(decl))
     return add(pattern->getTemplatedDecl());

@@ -146,9 +146,15 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
     const char *what = llvm::isa_and_nonnull<ParmVarDecl>(declared) ? "parameter"
                        : llvm::isa_and_nonnull<FieldDecl>(declared) ? "member"
                                                                     : "variable";
+    const std::string named = what + (" '" + v.place.lvalue()) + "'";
+    if (declared && declared->isFromASTFile()) { // which has no attributes of plugins
+      fail(e->getExprLoc(), named + " comes from a module, which hands on no TC_SHAPE; declare " +
+                                "it in a header");
+      return std::nullopt;
+    }
     fail(llvm::isa_and_nonnull<ParmVarDecl>(declared) ? declared->getLocation() : e->getExprLoc(),
-         what + (" '" + v.place.lvalue()) + "' has no TC_SHAPE, so its rank is not known; write " +
-             "it behind the " + what + ", such as TC_SHAPE(\"f32[N,M]\")" +
+         named + " has no TC_SHAPE, so its rank is not known; write it behind the " + what +
+             ", such as TC_SHAPE(\"f32[N,M]\")" +
              (v.place.indexed ? ", or where elements differ, behind a variable for each" : ""));
     return std::nullopt;
   }
