@@ -412,6 +412,22 @@ std::optional<bool> Evaluator::compare_dims(BinaryOperatorKind op, tc_dim a, tc_
   return std::nullopt;
 }
 
+// The constant that `v` op `by` adds to what `v` adds one to: of (x + 1) - 1, 0.  Elements of an array that are
+// named so are the same ones.
+static std::optional<llvm::APSInt> added_to_sum(BinaryOperatorKind op, const Scalar &v,
+                                                const Scalar &by) {
+  auto adds = [](BinaryOperatorKind each) { return each == BO_Add || each == BO_Sub; };
+  if (!adds(op) || !v.made || !adds(v.made->op) || !v.made->b.constant || !by.constant)
+    return std::nullopt;
+  if (by.type != v.type || v.made->a.type != v.type) return std::nullopt;
+  const llvm::APSInt &first = v.made->b.integer, &second = by.integer;
+  bool overflows = false;
+  const llvm::APInt sum = op == v.made->op ? first.sadd_ov(second, overflows)
+                                           : first.ssub_ov(second, overflows);
+  if (first.isSigned() && (overflows || sum.isMinSignedValue())) return std::nullopt;
+  return llvm::APSInt(v.made->op == BO_Add ? sum : -sum, first.isUnsigned());
+}
+
 Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b, QualType type) {
   bool integers = is_integer(a.type) && is_integer(b.type);
   bool comparison = BinaryOperator::isComparisonOp(op);
@@ -436,6 +452,10 @@ Scalar Evaluator::binary(BinaryOperatorKind op, const Scalar &a, const Scalar &b
     if (left && right) return boolean(*right);
   }
   if (a.late || b.late) return late_binary(op, a, b, type);
+  if (auto added = added_to_sum(op, a, b)) {
+    if (*added == 0) return a.made->a;
+    return binary(BO_Add, a.made->a, integer_constant(*added, type), type);
+  }
   auto text = [&](const Scalar &v) {
     if (!comparison || !a.dim || !b.dim) return v.text;
     if (!v.constant) return dim_text(*v.dim);
