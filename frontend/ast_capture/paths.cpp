@@ -57,12 +57,51 @@ std::vector<Segmenter::Attempt> Segmenter::paths(const std::vector<Item> &items,
   return all_paths(items, at, items.size());
 }
 
+// Where the parenthesis at `open` is closed.
+static size_t closing(const std::string &text, size_t open) {
+  size_t depth = 0;
+  for (size_t i = open; i < text.size(); i++) {
+    if (text[i] == '(') depth++;
+    if (text[i] == ')' && --depth == 0) return i;
+  }
+  return std::string::npos;
+}
+
+// Whether the parentheses from `open` to `end` are around one operand: a name and what follows it, or a
+// whole text in parentheses, which no name of a function stands in front of.
+static bool only_group(const std::string &text, size_t open, size_t end) {
+  if (open && (llvm::isAlnum(text[open - 1]) || llvm::StringRef("_])").contains(text[open - 1])))
+    return false;
+  if (text[open + 1] == '(' && closing(text, open + 1) == end - 1) return true;
+  const llvm::StringRef inside(text.data() + open + 1, end - open - 1);
+  return llvm::all_of(inside, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("_.[]->").contains(c); });
+}
+
+// What only C's types ask for left out: of (int)((bool)(!(!((long)a != b)))), a != b.
+static std::string as_read(std::string text) {
+  for (const llvm::StringRef cast : {"(bool)", "(int)", "(long)"})
+    for (size_t at; (at = text.find(cast)) != std::string::npos;) text.erase(at, cast.size());
+  for (const llvm::StringRef twice = "!(!("; true;) {
+    const size_t at = text.find(twice), end = closing(text, at + twice.size() - 1);
+    if (at == std::string::npos || end == std::string::npos || text[end + 1] != ')') break;
+    text.erase(end, 1).erase(at, twice.size() - 1);
+  }
+  for (size_t at = 0; at < text.size(); at++) {
+    const size_t end = text[at] == '(' ? closing(text, at) : std::string::npos;
+    if (end == std::string::npos || !only_group(text, at, end)) continue;
+    text.erase(end, 1).erase(at, 1);
+    at = at ? at - 1 : at;
+  }
+  const bool whole = !text.empty() && text[0] == '(' && closing(text, 0) == text.size() - 1;
+  return whole ? text.substr(1, text.size() - 2) : text;
+}
+
 // For people: sizes by their names, and what decides.
 static std::string text_of(const std::vector<Choice> &choices) {
   const llvm::StringRef prefix = size_prefix;
   std::string text;
   for (const Choice &each : choices)
-    if (each.free) text += (text.empty() ? "" : " && ") + each.side();
+    if (each.free) text += (text.empty() ? "" : " && ") + as_read(each.side());
   for (size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
   return text;
 }

@@ -68,7 +68,7 @@ int main(void) {
 // CHECK: remark: 'layers' compiled for !(c->act == 1) && c->act == 2: 11 ops in 1 kernel [
 // CHECK: remark: 'layers' compiled for !(c->act == 1) && !(c->act == 2): 5 ops in 1 kernel [
 // CHECK: remark: 'through' compiled for c->square: 3 ops in 1 kernel [
-// CHECK: remark: 'through' compiled for !(c->square): 2 ops in 1 kernel [
+// CHECK: remark: 'through' compiled for !c->square: 2 ops in 1 kernel [
 // CHECK: remark: 'known' compiled for by < 0: 2 ops in 1 kernel [
 // CHECK: remark: 'known' compiled for !(by < 0): 3 ops in 1 kernel [
 // CHECK-NOT: graph break

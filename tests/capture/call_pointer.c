@@ -61,17 +61,17 @@ int main(void) {
   show(given(tc_select(x, 0, 0), power));
   return finish();
 }
-// CHECK-DAG: remark: 'indexed' compiled for (table[which]) == twice: 3 ops
-// CHECK-DAG: remark: 'indexed' compiled for !((table[which]) == twice) && (table[which]) == tc_tanh: 3 ops
-// CHECK-DAG: remark: 'by_name' compiled for (named[which].f) == shifted: 4 ops
-// CHECK-DAG: remark: 'by_name' compiled for !((named[which].f) == shifted) && (named[which].f) == tc_abs: 2 ops
-// CHECK-DAG: remark: 'member' compiled for (l->act) != 0 && (l->act) == twice: 2 ops
-// CHECK-DAG: remark: 'member' compiled for !((l->act) != 0): 1 ops
+// CHECK-DAG: remark: 'indexed' compiled for table[which] == twice: 3 ops
+// CHECK-DAG: remark: 'indexed' compiled for !(table[which] == twice) && table[which] == tc_tanh: 3 ops
+// CHECK-DAG: remark: 'by_name' compiled for named[which].f == shifted: 4 ops
+// CHECK-DAG: remark: 'by_name' compiled for !(named[which].f == shifted) && named[which].f == tc_abs: 2 ops
+// CHECK-DAG: remark: 'member' compiled for l->act != 0 && l->act == twice: 2 ops
+// CHECK-DAG: remark: 'member' compiled for !(l->act != 0): 1 ops
 // CHECK-DAG: remark: 'given' {{.*}} a function is called through a pointer
-// CHECK-DAG: remark: 'rounds' compiled for (l->act) == twice: 1 ops
+// CHECK-DAG: remark: 'rounds' compiled for l->act == twice: 1 ops
 // CHECK-NOT: graph break in 'indexed'
 // CHECK-NOT: graph break in 'rounds': variable 'h' has no TC_SHAPE
-// CHECK-DAG: indexed [(table[which]) == twice] {{.*}} 1 0 0 
-// CHECK-DAG: by_name [!((named[which].f) == shifted) && (named[which].f) == tc_abs] {{.*}} 1 0 0 
+// CHECK-DAG: indexed [table[which] == twice] {{.*}} 1 0 0 
+// CHECK-DAG: by_name [!(named[which].f == shifted) && named[which].f == tc_abs] {{.*}} 1 0 0 
 // CHECK-DAG: member {{.*}} == later] {{.*}} 1 0 0 
-// CHECK-DAG: member [!((l->act) != 0)] {{.*}} 1 0 0 
+// CHECK-DAG: member [!(l->act != 0)] {{.*}} 1 0 0 

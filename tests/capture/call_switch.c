@@ -34,7 +34,7 @@ int main(void) {
 // CHECK: remark: 'f' compiled for !(kind == 2) && kind == 1: 5 ops in 1 kernel [
 // CHECK: remark: 'f' compiled for !(kind == 2) && !(kind == 1) && kind == 0: 3 ops in 1 kernel [
 // CHECK: remark: 'f' compiled for !(kind == 2) && !(kind == 1) && !(kind == 0): 3 ops in 1 kernel [
-// CHECK: remark: 'g' compiled for n == ((long)(1000000000000)): 3 ops in 1 kernel [
-// CHECK: remark: 'g' compiled for !(n == ((long)(1000000000000))) && n >= -3 && n <= -1: 3 ops in 1 kernel [
+// CHECK: remark: 'g' compiled for n == 1000000000000: 3 ops in 1 kernel [
+// CHECK: remark: 'g' compiled for !(n == 1000000000000) && n >= -3 && n <= -1: 3 ops in 1 kernel [
 // CHECK-NOT: graph break
-// CHECK-DAG: g [!(n == ((long)(1000000000000))) && n >= -3 && n <= -1] {{.*}} 3 0 0 
+// CHECK-DAG: g [!(n == 1000000000000) && n >= -3 && n <= -1] {{.*}} 3 0 0 

@@ -29,8 +29,8 @@ int main(void) {
   printf("%.4f\n", last);
   return finish();
 }
-// CHECK-DAG: remark: 'solve' compiled for (s->precond) != 0 && (s->precond) == half:
-// CHECK-DAG: remark: 'solve' compiled for !((s->precond) != 0):
+// CHECK-DAG: remark: 'solve' compiled for s->precond != 0 && s->precond == half:
+// CHECK-DAG: remark: 'solve' compiled for !(s->precond != 0):
 // CHECK-NOT: variable 'z' has no TC_SHAPE
-// CHECK-DAG: solve [(s->precond) != 0 && (s->precond) == half] {{.*}} 5 0 0
-// CHECK-DAG: solve [!((s->precond) != 0)] {{.*}} 4 0 0
+// CHECK-DAG: solve [s->precond != 0 && s->precond == half] {{.*}} 5 0 0
+// CHECK-DAG: solve [!(s->precond != 0)] {{.*}} 4 0 0

@@ -54,6 +54,6 @@ int main(void) {
 }
 // CHECK-NOT: graph break
 // CHECK-DAG: remark: 'adam' compiled: 
-// CHECK-DAG: remark: 'momentum' compiled for (velocity) != 0: 
+// CHECK-DAG: remark: 'momentum' compiled for velocity != 0: 
 // CHECK-DAG: adam {{.*}} 3 0 0 
-// CHECK-DAG: momentum [(velocity) != 0] {{.*}} 2 0 1 
+// CHECK-DAG: momentum [velocity != 0] {{.*}} 2 0 1 

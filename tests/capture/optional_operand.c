@@ -91,21 +91,21 @@ int main(void) {
   show(learned(x, row, tc_ones(TC_DIMS(6), TC_F32)));
   return finish();
 }
-// CHECK: remark: 'one' compiled for (l->b) != 0: 3 ops in 1 kernel [
-// CHECK: remark: 'one' compiled for !((l->b) != 0): 2 ops in 1 kernel [
-// CHECK: remark: 'top' compiled for (b) != 0 && !masked: 3 ops in 1 kernel [
-// CHECK: remark: 'two' compiled for (l->b) != 0 && !((k->b) != 0): 4 ops in {{[0-9]+}} kernels [
-// CHECK: remark: 'alike' compiled for !((l->b) != 0) && (scale) != 0: 5 ops in {{[0-9]+}} kernels [
-// CHECK: remark: 'together' compiled for !((a) != 0): 1 ops in 1 kernel [
+// CHECK: remark: 'one' compiled for l->b != 0: 3 ops in 1 kernel [
+// CHECK: remark: 'one' compiled for !(l->b != 0): 2 ops in 1 kernel [
+// CHECK: remark: 'top' compiled for b != 0 && !masked: 3 ops in 1 kernel [
+// CHECK: remark: 'two' compiled for l->b != 0 && !(k->b != 0): 4 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'alike' compiled for !(l->b != 0) && scale != 0: 5 ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'together' compiled for !(a != 0): 1 ops in 1 kernel [
 // CHECK: remark: 'late' compiled: 2 ops in 1 kernel [
 // CHECK: remark: 'checked' compiled: 2 ops in 1 kernel [
-// CHECK-DAG: remark: 'learned' compiled for (w) != 0 && (b) != 0: {{[0-9]+}} ops in {{[0-9]+}} kernel{{s?}} [
-// CHECK-DAG: remark: 'list' compiled for (l) != 0: 3 ops in 1 kernel [
-// CHECK-DAG: remark: 'list' compiled for !((l) != 0): 3 ops in 1 kernel [
-// CHECK-DAG: one [!((l->b) != 0)] {{.*}} 1 0 0 
-// CHECK-DAG: top [!((b) != 0) && !masked] {{.*}} 1 0 0 
-// CHECK-DAG: two [(l->b) != 0 && !((k->b) != 0)] {{.*}} 1 0 0 
-// CHECK-DAG: alike [(l->b) != 0 && (scale) != 0] {{.*}} 1 0 3 NULL operand 3
-// CHECK-DAG: alike [!((l->b) != 0) && (scale) != 0] {{.*}} 1 0 0 
-// CHECK-DAG: together [(a) != 0] {{.*}} 1 0 1 NULL operand 1
-// CHECK-DAG: together [!((a) != 0)] {{.*}} 1 0 0 
+// CHECK-DAG: remark: 'learned' compiled for w != 0 && b != 0: {{[0-9]+}} ops in {{[0-9]+}} kernel{{s?}} [
+// CHECK-DAG: remark: 'list' compiled for l != 0: 3 ops in 1 kernel [
+// CHECK-DAG: remark: 'list' compiled for !(l != 0): 3 ops in 1 kernel [
+// CHECK-DAG: one [!(l->b != 0)] {{.*}} 1 0 0 
+// CHECK-DAG: top [!(b != 0) && !masked] {{.*}} 1 0 0 
+// CHECK-DAG: two [l->b != 0 && !(k->b != 0)] {{.*}} 1 0 0 
+// CHECK-DAG: alike [l->b != 0 && scale != 0] {{.*}} 1 0 3 NULL operand 3
+// CHECK-DAG: alike [!(l->b != 0) && scale != 0] {{.*}} 1 0 0 
+// CHECK-DAG: together [a != 0] {{.*}} 1 0 1 NULL operand 1
+// CHECK-DAG: together [!(a != 0)] {{.*}} 1 0 0 

@@ -33,9 +33,9 @@ int main(void) {
   return finish();
 }
 // CHECK-NOT: graph break
-// CHECK-DAG: remark: 'f' compiled for (s) != 0: 4 ops in 1 kernel
-// CHECK-DAG: remark: 'f' compiled for !((s) != 0): 4 ops in 1 kernel
+// CHECK-DAG: remark: 'f' compiled for s != 0: 4 ops in 1 kernel
+// CHECK-DAG: remark: 'f' compiled for !(s != 0): 4 ops in 1 kernel
 // CHECK-DAG: remark: 'g' compiled: 4 ops in 1 kernel
-// CHECK-DAG: {{^}}f [(s) != 0] {{.*}} 1 0 0
-// CHECK-DAG: {{^}}f [!((s) != 0)] {{.*}} 1 0 0
+// CHECK-DAG: {{^}}f [s != 0] {{.*}} 1 0 0
+// CHECK-DAG: {{^}}f [!(s != 0)] {{.*}} 1 0 0
 // CHECK-DAG: {{^}}g {{.*}} 1 0 0

@@ -14,8 +14,8 @@ TC_COMPILE tc_tensor *noise(const tc_tensor *x TC_SHAPE("f32[N,M]"), tc_generato
   tc_tensor *scale = tc_uniform(TC_DIMS(tc_size(x, 0), 1), 0.5, 2, TC_F32, g);
   return tc_add(tc_mul(x, scale), tc_normal(tc_shape(x), 0, 0.5, TC_F32, g));
 }
-// CHECK-DAG: remark: 'noise' compiled for (g) != 0: {{[0-9]+}} ops in {{[12]}} kernel
-// CHECK-DAG: remark: 'noise' compiled for !((g) != 0): {{[0-9]+}} ops in {{[12]}} kernel
+// CHECK-DAG: remark: 'noise' compiled for g != 0: {{[0-9]+}} ops in {{[12]}} kernel
+// CHECK-DAG: remark: 'noise' compiled for !(g != 0): {{[0-9]+}} ops in {{[12]}} kernel
 
 TC_COMPILE tc_tensor *own(const tc_tensor *x TC_SHAPE("f32[N,M]")) { return tc_dropout(x, 0.25, true, NULL); }
 // CHECK-DAG: remark: 'own' compiled: 4 ops in 1 kernel
@@ -41,5 +41,5 @@ int main(void) {
   return finish();
 }
 // CHECK-DAG: {{^}}mlp {{.*}} 2 0 0
-// CHECK-DAG: {{^}}noise [(g) != 0] {{.*}} 2 0 0
+// CHECK-DAG: {{^}}noise [g != 0] {{.*}} 2 0 0
 // CHECK-DAG: {{^}}own {{.*}} 2 0 0

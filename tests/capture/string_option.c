@@ -44,7 +44,7 @@ int main(void) {
 }
 // CHECK-NOT: graph break
 // CHECK-NOT: not compiled
-// CHECK-DAG: chosen [(!__builtin_strcmp(o->activation, "relu"))] {{.*}} 1 0 0 
-// CHECK-DAG: chosen [!((!__builtin_strcmp(o->activation, "relu"))) && !((!__builtin_strcmp(o->activation, "silu")))] {{.*}} 2 0 0 
-// CHECK-DAG: of_table [!((!__builtin_strcmp("relu", name))) && (!__builtin_strcmp("tanh", name))] {{.*}} 1 0 0 
+// CHECK-DAG: chosen [!__builtin_strcmp(o->activation, "relu")] {{.*}} 1 0 0 
+// CHECK-DAG: chosen [!(!__builtin_strcmp(o->activation, "relu")) && !(!__builtin_strcmp(o->activation, "silu"))] {{.*}} 2 0 0 
+// CHECK-DAG: of_table [!(!__builtin_strcmp("relu", name)) && !__builtin_strcmp("tanh", name)] {{.*}} 1 0 0 
 // CHECK-DAG: part {{.*}} 4 0 0 

@@ -53,10 +53,10 @@ int main(void) {
   return finish();
 }
 // CHECK: remark: 'forward' compiled: 1 ops in 1 kernel, 1 segment
-// CHECK: remark: 'forward' compiled for (m->block[i].up.bias) != 0 && (m->block[i].down->bias) != 0: 9 ops
-// CHECK: remark: 'forward' compiled for (m->block[i].up.bias) != 0 && !((m->block[i].down->bias) != 0): 8 ops
-// CHECK: remark: 'forward' compiled for (m->out.head.bias) != 0: 2 ops in 1 kernel
-// CHECK: remark: 'forward' compiled for !((m->out.head.bias) != 0): 1 ops in 1 kernel
+// CHECK: remark: 'forward' compiled for m->block[i].up.bias != 0 && m->block[i].down->bias != 0: 9 ops
+// CHECK: remark: 'forward' compiled for m->block[i].up.bias != 0 && !(m->block[i].down->bias != 0): 8 ops
+// CHECK: remark: 'forward' compiled for m->out.head.bias != 0: 2 ops in 1 kernel
+// CHECK: remark: 'forward' compiled for !(m->out.head.bias != 0): 1 ops in 1 kernel
 // CHECK: remark: graph break in 'forward': the number of rounds
-// CHECK: remark: 'both' compiled for (m->all[0]->up.bias) != 0: {{[0-9]+}} ops in {{[0-9]+}} kernels [
+// CHECK: remark: 'both' compiled for m->all[0]->up.bias != 0: {{[0-9]+}} ops in {{[0-9]+}} kernels [
 // CHECK-DAG: both {{.*}} 1 0 0 

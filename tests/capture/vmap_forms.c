@@ -102,7 +102,7 @@ int main(void) {
 // CHECK: remark: 'keeps' compiled:
 // CHECK: remark: 'first' compiled:
 // CHECK: remark: 'gram' compiled: {{[0-9]+}} ops in 1 kernel [
-// CHECK: remark: 'rollout' compiled for rate > (1.0):
+// CHECK: remark: 'rollout' compiled for rate > 1.0:
 // CHECK: remark: 'draw' not compiled: a function that tc_vmap applies to each example writes what is not its own
 // CHECK: remark: 'branch' not compiled: a number is read that differs from example to example of tc_vmap
 // CHECK-DAG: keeps {{.*}} 1 0 0 
@@ -110,7 +110,7 @@ int main(void) {
 // CHECK-DAG: gram {{.*}} 1 0 0 
 // CHECK-DAG: twice {{.*}} 1 0 0 
 // CHECK-DAG: equal {{.*}} 1 0 1 sizes differ 1
-// CHECK-DAG: rollout [rate > (1.0)] {{.*}} 1 0 0 
+// CHECK-DAG: rollout [rate > 1.0] {{.*}} 1 0 0 
 // CHECK-DAG: loop {{.*}} 3 0 0 
 // CHECK-DAG: several {{.*}} 1 0 0 
 // CHECK-DAG: noise {{.*}} 1 0 0 

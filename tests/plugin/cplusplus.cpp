@@ -15,8 +15,8 @@ extern "C" TC_COMPILE tc_tensor *c_linkage(X) { return tc_exp(x); }
 // CHECK-DAG: cplusplus.cpp:[[#@LINE-1]]:34: remark: 'c_linkage' compiled: 1 ops in 1 kernel [
 
 TC_COMPILE tc_tensor *dropped(X, tc_generator *g) { return tc_dropout(x, 0.5, true, g); }
-// CHECK-DAG: cplusplus.cpp:[[#@LINE-1]]:23: remark: 'dropped' compiled for (g) != 0: 4 ops in 1 kernel [
-// CHECK-DAG: cplusplus.cpp:[[#@LINE-2]]:23: remark: 'dropped' compiled for !((g) != 0): 4 ops in 1 kernel [
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-1]]:23: remark: 'dropped' compiled for g != 0: 4 ops in 1 kernel [
+// CHECK-DAG: cplusplus.cpp:[[#@LINE-2]]:23: remark: 'dropped' compiled for !(g != 0): 4 ops in 1 kernel [
 
 // Scoped enumerations, which convert to no number by themselves.
 enum class activation : unsigned char { relu, tanh };

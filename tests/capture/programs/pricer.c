@@ -66,10 +66,10 @@ int main(void) {
 // CHECK-DAG: remark: 'price' compiled for kind=0: 18 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
 // CHECK-DAG: remark: 'price' compiled for kind=1: 18 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
 // CHECK-DAG: remark: 'price' compiled for kind=2: 18 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
-// CHECK-DAG: remark: 'price' compiled for (payoff[kind]) == call: 18 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
+// CHECK-DAG: remark: 'price' compiled for payoff[kind] == call: 18 ops in {{[0-9]+}} kernel{{s?}}, 1 segment 
 // CHECK-DAG: remark: graph break in 'price': the number of rounds of the loop depends on a value that is not known at build time
 // CHECK-NOT: remark: graph break in 'price': a function is called through a pointer
-// CHECK-DAG: price [(payoff[kind]) == call] {{.*}} 0 0 0 
+// CHECK-DAG: price [payoff[kind] == call] {{.*}} 0 0 0 
 // CHECK-DAG: price [kind=2] {{.*}} 2 0 0 
 // CHECK-DAG: price [kind=1] {{.*}} 3 0 0 
 // CHECK-DAG: price [kind=0] {{.*}} 5 0 0 
