@@ -54,6 +54,38 @@ static const nn_function functions[] = {
     NN_ROW(max_no_index),
 };
 
+#define LEAST(name, shape)                                                                                  \
+  TC_COMPILE_WITH("fullgraph") static bool name(NN_OPERAND(x, shape), tc_tensor **y, tc_tensor **index) {    \
+    *y = tc_max_pool_with_index(x, TC_INTS(3), TC_INTS(2), ONE, TC_INTS(1), false, index);                   \
+    return *y != NULL;                                                                                       \
+  }
+LEAST(least_f32, "f32[N,C,H,W]")
+LEAST(least_i8, "i8[N,C,H,W]")
+LEAST(least_i64, "i64[N,C,H,W]")
+
+/* What equals the padding: the place is of an element, not of the padding in front. */
+static void check_places(bool pool(const tc_tensor *, tc_tensor **, tc_tensor **), double least, tc_dtype dtype) {
+  TC_SCOPE {
+    tc_tensor *y, *index;
+    CHECK(pool(tc_full(TC_DIMS(1, 2, 4, 5), least, dtype), &y, &index) && tc_dtype_of(y) == dtype);
+    for (int i = 0; i < 2; i++)
+      for (int j = 0; j < 3; j++) {
+        CHECK(tc_at(y, TC_INTS(0, 1, i, j)) == least);
+        CHECK(tc_at(index, TC_INTS(0, 1, i, j)) == (i ? 5 : 0) + (j ? 2 * j - 1 : 0));
+      }
+  }
+}
+
+static void check_least(void) {
+  for (int on = 0; on < 2; on++) {
+    tc_set_enabled(on);
+    check_places(least_f32, -INFINITY, TC_F32);
+    check_places(least_i8, -128, TC_I8);
+    check_places(least_i64, (double)INT64_MIN, TC_I64);
+  }
+  tc_set_enabled(true);
+}
+
 static void check_refused(void) {
   TC_SCOPE {
     const tc_tensor *x = tc_ones(TC_DIMS(1, 2, 5, 5), TC_F32), *row = tc_ones(TC_DIMS(5, 5), TC_F32);
@@ -73,6 +105,7 @@ static void check_refused(void) {
 
 int main(void) {
   NN_CHECK(pool, functions);
+  check_least();
   check_refused();
   return 0;
 }

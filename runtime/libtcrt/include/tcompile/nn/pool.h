@@ -64,6 +64,25 @@ static inline tc_tensor *tc_pool_padded(const tc_tensor *x, const tc_pool_window
   return any ? tc_pad(x, before, after, value) : tc_reshape(x, tc_shape(x));
 }
 
+/* What no element is below: it stands around x where the largest are asked for. */
+static inline double tc_pool_least(tc_dtype d) {
+  switch (d) {
+  case TC_BOOL:
+  case TC_U8:
+    return 0;
+  case TC_I8:
+    return INT8_MIN;
+  case TC_I16:
+    return INT16_MIN;
+  case TC_I32:
+    return INT32_MIN;
+  case TC_I64:
+    return (double)INT64_MIN;
+  default:
+    return -INFINITY;
+  }
+}
+
 /* The windows of axis 2 + i: it numbers them, and a new last axis runs through one. */
 static inline tc_tensor *tc_pool_unfolded(const tc_tensor *x, const tc_pool_windows *w, int i) {
   tc_tensor *y = tc_unfold(x, 2 + i, tc_pool_extent(w, i), tc_nn_of(w->stride, i));
@@ -72,6 +91,17 @@ static inline tc_tensor *tc_pool_unfolded(const tc_tensor *x, const tc_pool_wind
 }
 
 /* ---- the largest element ----------------------------------------------------------------------- */
+
+/* Places [..] in windows of axis 2 + i, those in the padding in front being that of the first element behind it: where all
+ * that a window has of x equals the padding. */
+static inline tc_tensor *tc_pool_inside(tc_tensor *in_window, const tc_pool_windows *w, int i) {
+  const int64_t dilation = tc_nn_of(w->dilation, i), padding = tc_nn_of(w->padding, i);
+  if (padding == 0) return in_window;
+  const tc_tensor *lacking = tc_arange(tc_size(in_window, 2 + i), (double)(padding + dilation - 1),
+                                       (double)-tc_nn_of(w->stride, i), TC_I64);
+  const tc_tensor *first = tc_floor_div(tc_clamp_min(lacking, 0), tc_scalar_int(dilation));
+  return tc_maximum(in_window, tc_nn_along(first, 2 + i, tc_rank(in_window)));
+}
 
 /* Of places [..] in windows of axis 2 + i, the place in x's axis. */
 static inline tc_tensor *tc_pool_place(const tc_tensor *in_window, const tc_pool_windows *w, int i) {
@@ -86,7 +116,7 @@ static inline tc_tensor *tc_pool_chosen(const tc_tensor *index, const tc_tensor 
   return tc_sum(tc_mul(index, here), TC_AXES(-1), false);
 }
 
-/* The largest element of each window, [N,C,O1..Ok], of floating x; and to *index, where index is not NULL, where it lies, i64, in
+/* The largest element of each window, [N,C,O1..Ok]; and to *index, where index is not NULL, where it lies, i64, in
  * row-major order of x's D1..Dk: the first of equals, to which the gradient goes.  NaN is the largest. */
 static inline tc_tensor *tc_max_pool_with_index(const tc_tensor *x, tc_ints size, tc_ints stride, tc_ints padding,
                                                 tc_ints dilation, bool ceil_mode, tc_tensor **index) {
@@ -95,11 +125,12 @@ static inline tc_tensor *tc_max_pool_with_index(const tc_tensor *x, tc_ints size
   if (index) *index = NULL;
   if (!tc_pool_checked("tc_max_pool", x, &w)) return NULL;
   TC_SCOPE {
-    tc_tensor *z = tc_pool_padded(x, &w, -INFINITY), *place = NULL;
+    tc_tensor *z = tc_pool_padded(x, &w, tc_pool_least(tc_dtype_of(x))), *place = NULL;
     int64_t step = 1;
     for (int i = tc_rank(x) - 3; i >= 0; i--) { /* the last axis first, so that first of equals is that of rows */
       tc_tensor *at;
       z = tc_max_with_index(tc_pool_unfolded(z, &w, i), TC_AXES(-1), false, &at);
+      at = tc_pool_inside(at, &w, i);
       const tc_tensor *here = tc_mul_s(tc_pool_place(at, &w, i), (double)step);
       place = place ? tc_add(here, tc_pool_chosen(tc_pool_unfolded(place, &w, i), at)) : tc_add_s(here, 0);
       step *= tc_size(x, 2 + i);
@@ -110,14 +141,14 @@ static inline tc_tensor *tc_max_pool_with_index(const tc_tensor *x, tc_ints size
   return y;
 }
 
-/* The largest element of each window, of floating x, as of tc_max_pool_with_index. */
+/* The largest element of each window, as of tc_max_pool_with_index. */
 static inline tc_tensor *tc_max_pool(const tc_tensor *x, tc_ints size, tc_ints stride, tc_ints padding, tc_ints dilation,
                                      bool ceil_mode) {
   tc_tensor *y = NULL;
   tc_pool_windows w = {size, stride, padding, dilation, ceil_mode};
   if (!tc_pool_checked("tc_max_pool", x, &w)) return NULL;
   TC_SCOPE {
-    tc_tensor *z = tc_pool_padded(x, &w, -INFINITY);
+    tc_tensor *z = tc_pool_padded(x, &w, tc_pool_least(tc_dtype_of(x)));
     for (int i = tc_rank(x) - 3; i >= 0; i--) {
       tc_tensor *at; /* nobody reads it, but the gradient goes there */
       z = tc_max_with_index(tc_pool_unfolded(z, &w, i), TC_AXES(-1), false, &at);
