@@ -25,6 +25,6 @@ TC_COMPILE tc_tensor *hidden(const tc_tensor *x TC_SHAPE("f32[N]")) { return tc_
 #else
 #include <tcompile.h>
 import net;
-// CHECK: remark: 'use' not compiled: member 'l.w' comes from a module, which hands on no TC_SHAPE; declare it in a header
+// CHECK: net.cppm:[[#@LINE-14]]:111: remark: 'use' not compiled: member 'l.w' comes from a module, which hands on no TC_SHAPE; declare it in a header
 TC_COMPILE tc_tensor *use(const net::layer &l, const tc_tensor *x TC_SHAPE("f32[N]")) { return tc_exp(net::scaled(l, x)); }
 #endif
