@@ -23,6 +23,10 @@
 // RUN: %tc -O2 -fcf-protection=full %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fno-integrated-as %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -march=native -ffast-math %s -o %t %run && %t | %check %s
+// RUN: %plain -O2 -ffast-math -Wall -Wextra -Werror -DLAYERS -fsyntax-only %s
+// RUN: %not %plain -fpack-struct=4 -fsyntax-only %s 2>&1 | %check --check-prefix=ABI %s
+// RUN: %not %plain -fshort-enums -fsyntax-only %s 2>&1 | %check --check-prefix=ABI %s
+// ABI: error: 'tcompile_needs_structs_and_enums_as_the_ABI_has_them'
 // RUN: %tc -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -fopenmp %s -o %t %run && %t | %check %s
 // RUN: %tc -O2 -Wall -Wextra -Werror -pedantic -Wdeclaration-after-statement -Wshadow %s -o %t %run && %t | %check %s

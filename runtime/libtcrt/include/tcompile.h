@@ -113,6 +113,9 @@ typedef struct tc_ints {
   int64_t v[TC_MAX_RANK];
 } tc_ints;
 
+/* Flags that lay out structs and enumerations anew, such as -fpack-struct and -fshort-enums, make another library's of them. */
+typedef char tcompile_needs_structs_and_enums_as_the_ABI_has_them[offsetof(tc_ints, v) == 8 && sizeof(tc_dtype) == 4 ? 1 : -1];
+
 #ifdef __cplusplus
 extern "C++" {
 template <class... T> constexpr tc_ints tcompile_ints(T... v) {
