@@ -124,6 +124,7 @@ private:
   void unary(const UnaryOperator *e, Fate fate);
   void conversion(const CastExpr *e, Fate fate);
   void initializers(const InitListExpr *e, Fate fate);
+  void member_call(const CXXMemberCallExpr *e, Fate fate);
   bool cplusplus_parts(const Expr *e, Fate fate);
   void place(const Expr *e, Fate fate);
   void handed(const Expr *e, Fate fate);
@@ -181,7 +182,8 @@ template <class Parts> void Reader::exit(Exit::Kind kind, const Expr *e, Parts i
 
 Reader::Callee Reader::kind_of(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
-  if (!callee || !callee->getDeclName().isIdentifier() || isa<CXXMethodDecl>(callee)) return Unseen;
+  if (!callee || !callee->getDeclName().isIdentifier()) return Unseen;
+  if (const auto *method = dyn_cast<CXXMethodDecl>(callee); method && method->isVirtual()) return Unseen;
   if (is_library(callee)) return Library;
   if (callee->getBuiltinID()) {
     for (const Expr *arg : e->arguments())
@@ -300,11 +302,33 @@ void Reader::initializers(const InitListExpr *e, Fate fate) {
   }
 }
 
+static bool calls(const Stmt *s) {
+  return s && (isa<CallExpr>(s) || llvm::any_of(s->children(), calls));
+}
+
+// A number that stands at the declaration, where no text is changed.
+static bool is_plain_default(const Expr *e) {
+  const auto *given = dyn_cast<CXXDefaultArgExpr>(e);
+  return given && given->getType()->isArithmeticType() && !calls(given->getExpr());
+}
+
+// A member function that is known is a function of the object, too.
+void Reader::member_call(const CXXMemberCallExpr *e, Fate fate) {
+  const Expr *object = e->getImplicitObjectArgument();
+  if (kind_of(e) != Followed || !object)
+    return refuse("an operator, a constructor or a member of a class is called");
+  if (object->getType()->isPointerType()) expression(object, Looked);
+  else handed(object, Looked);
+  call(e, fate);
+}
+
 // Expressions of C++ alone; false: it is none of those.
 bool Reader::cplusplus_parts(const Expr *e, Fate fate) {
   const auto *constructed = dyn_cast<CXXConstructExpr>(e);
-  if (isa<CXXOperatorCallExpr>(e) || isa<CXXMemberCallExpr>(e) || isa<CXXDefaultArgExpr>(e) ||
-      (constructed && !constructed->getConstructor()->isTrivial()))
+  if (const auto *of_object = dyn_cast<CXXMemberCallExpr>(e)) member_call(of_object, fate);
+  else if (is_plain_default(e)) return true;
+  else if (isa<CXXOperatorCallExpr>(e) || isa<CXXDefaultArgExpr>(e) ||
+           (constructed && !constructed->getConstructor()->isTrivial()))
     refuse("an operator, a constructor or a member of a class is called");
   else if (constructed) // a copy of a plain struct
     for (const Expr *each : constructed->arguments()) expression(each, fate);
@@ -399,10 +423,6 @@ void Reader::system_call(const CallExpr *e, const FunctionDecl *callee, Fate fat
     const bool looked = known && (memory || is_tensor_pointer(bare->getType()));
     expression(arg, !looked ? Kept : e->getType()->isPointerType() ? fate : Looked);
   }
-}
-
-static bool calls(const Stmt *s) {
-  return s && (isa<CallExpr>(s) || llvm::any_of(s->children(), calls));
 }
 
 // Whether an argument is a struct, or a list that stands there, of tensors that the function only

@@ -58,3 +58,25 @@ struct both {
 };
 TC_COMPILE both listed(const tc_tensor *x TC_SHAPE("f32[N]")) { return {tc_exp(x), tc_exp(tc_neg(x))}; }
 // CHECK-NOT: 'listed' frees nothing
+
+// Members that are known are functions of the object: what they make is the body's, unless they put it there.
+struct model {
+  const tc_tensor *w TC_SHAPE("f32[N]");
+  tc_tensor *last = nullptr;
+  int power(int n = 2) const { return n; }
+  tc_tensor *weighted(const tc_tensor *x) const { return tc_mul(tc_exp(x), w); }
+  void remember(const tc_tensor *x) { last = tc_neg(x); }
+  virtual tc_tensor *other(const tc_tensor *x) const { return tc_neg(x); }
+  static tc_tensor *twice(const tc_tensor *x) { return tc_add(x, x); }
+  TC_COMPILE tc_tensor *run(const tc_tensor *x TC_SHAPE("f32[N]")) const { return tc_pow_s(twice(this->weighted(weighted(x))), power()); }
+  TC_COMPILE tc_tensor *stores(const tc_tensor *x TC_SHAPE("f32[N]")) {
+    // CHECK-DAG: ownership.cpp:[[#@LINE-1]]:25: remark: 'stores' frees nothing {{.*}}: an operator, a constructor or a member of a class is called
+    remember(x);
+    return tc_exp(tc_neg(x));
+  }
+  TC_COMPILE tc_tensor *dispatches(const tc_tensor *x TC_SHAPE("f32[N]")) const {
+    // CHECK-DAG: ownership.cpp:[[#@LINE-1]]:25: remark: 'dispatches' frees nothing {{.*}}: an operator, a constructor or a member of a class is called
+    return tc_exp(other(x));
+  }
+};
+// CHECK-NOT: 'run' frees nothing
