@@ -98,6 +98,7 @@ static void check_refused(void) {
     nn_refused(tc_lp_pool(x, 0, TC_INTS(2), ONE, false), "no norm of p = 0");
     nn_refused(tc_adaptive_avg_pool(x, TC_INTS(0)), "0 windows of 5 elements");
     nn_refused(tc_max_unpool(x, x, TC_INTS(5)), "there are 1 sizes");
+    nn_refused(tc_max_unpool(x, tc_zeros(TC_DIMS(1, 2, 5, 1), TC_I64), TC_INTS(5, 5)), "axis 3 of index has 1 elements, of x 5");
     CHECK(!tc_max_pool(NULL, ONE, ONE, none, ONE, false));
     tc_clear_error();
   }

@@ -159,12 +159,16 @@ static inline tc_tensor *tc_max_pool(const tc_tensor *x, tc_ints size, tc_ints s
 }
 
 /* Zeros of sizes [N,C,size...], but x[N,C,O1..Ok] where index says (tc_max_pool_with_index); where it says so more than once,
- * the last one.  An index that is outside is an error. */
+ * the last one, which alone has a gradient then.  Errors: an index that is outside, or has not the shape of x. */
 static inline tc_tensor *tc_max_unpool(const tc_tensor *x, const tc_tensor *index, tc_ints size) {
   tc_tensor *y = NULL;
   if (!x || !index) return NULL;
   if (tc_rank(x) < 3 || tc_rank(index) != tc_rank(x) || size.n != tc_rank(x) - 2)
     return TC_NN_FAIL("tc_max_unpool: x has %d axes, index %d, and there are %d sizes", tc_rank(x), tc_rank(index), size.n);
+  for (int i = 0; i < tc_rank(x); i++)
+    if (tc_size(index, i) != tc_size(x, i))
+      return TC_NN_FAIL("tc_max_unpool: axis %d of index has %lld elements, of x %lld", i, (long long)tc_size(index, i),
+                        (long long)tc_size(x, i));
   TC_SCOPE {
     const int last = tc_rank(x) - 1;
     tc_ints dims = tc_shape(x);
