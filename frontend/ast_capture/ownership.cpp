@@ -183,7 +183,8 @@ template <class Parts> void Reader::exit(Exit::Kind kind, const Expr *e, Parts i
 Reader::Callee Reader::kind_of(const CallExpr *e) {
   const FunctionDecl *callee = e->getDirectCallee();
   if (!callee || !callee->getDeclName().isIdentifier()) return Unseen;
-  if (const auto *method = dyn_cast<CXXMethodDecl>(callee); method && method->isVirtual()) return Unseen;
+  const auto *method = dyn_cast<CXXMethodDecl>(callee);
+  if (method && method->isVirtual()) return Unseen;
   if (is_library(callee)) return Library;
   if (callee->getBuiltinID()) {
     for (const Expr *arg : e->arguments())

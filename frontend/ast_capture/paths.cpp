@@ -67,14 +67,20 @@ static size_t closing(const std::string &text, size_t open) {
   return std::string::npos;
 }
 
-// Whether the parentheses from `open` to `end` are around one operand: a name and what follows it, or a
-// whole text in parentheses, which no name of a function stands in front of.
+// Whether the parentheses from `open` to `end` are around one operand: a name and what follows it,
+// or a whole text in parentheses, which no name of a function stands in front of.
 static bool only_group(const std::string &text, size_t open, size_t end) {
-  if (open && (llvm::isAlnum(text[open - 1]) || llvm::StringRef("_])").contains(text[open - 1])))
-    return false;
+  auto in_operand = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  const char before = open ? text[open - 1] : ' ';
+  const char behind = end + 1 < text.size() ? text[end + 1] : ' ';
+  const bool call = in_operand(before) || before == ']' || before == ')';
+  const bool cast = in_operand(behind) || behind == '(';
+  if (call || cast) return false;
   if (text[open + 1] == '(' && closing(text, open + 1) == end - 1) return true;
   const llvm::StringRef inside(text.data() + open + 1, end - open - 1);
-  return llvm::all_of(inside, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("_.[]->").contains(c); });
+  return inside.find_if_not([&](char c) {
+    return in_operand(c) || llvm::StringRef(".[]->").contains(c);
+  }) == llvm::StringRef::npos;
 }
 
 // What only C's types ask for left out: of (int)((bool)(!(!((long)a != b)))), a != b.

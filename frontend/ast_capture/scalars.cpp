@@ -412,8 +412,8 @@ std::optional<bool> Evaluator::compare_dims(BinaryOperatorKind op, tc_dim a, tc_
   return std::nullopt;
 }
 
-// The constant that `v` op `by` adds to what `v` adds one to: of (x + 1) - 1, 0.  Elements of an array that are
-// named so are the same ones.
+// The constant that `v` op `by` adds to what `v` adds one to: of (x + 1) - 1, 0.  Elements of an
+// array that are named so are the same ones.
 static std::optional<llvm::APSInt> added_to_sum(BinaryOperatorKind op, const Scalar &v,
                                                 const Scalar &by) {
   auto adds = [](BinaryOperatorKind each) { return each == BO_Add || each == BO_Sub; };
