@@ -77,10 +77,7 @@ static void put_copier(tc_cuda_product *x, const tc_cuda_operand *o, int which) 
   tc_cuda_open_tile(x, &f, place);
   tc_cuda_put_stepped_fill(x, &f, "copier", "COPIERS");
   tc_cuda_close_scope(x);
-  tc_print_line(&x->s, "tc_copies_end();");
-  tc_print_line(&x->s, "tc_copies_wait<0>();");
-  tc_print_line(&x->s, "tc_chain_ready();");
-  tc_print_line(&x->s, "tc_mbarrier_arrive(&%c_full[now]);", c);
+  tc_print_line(&x->s, "tc_copies_arrive(&%c_full[now]);", c);
   tc_print_line(&x->s, "if (++now == SLOTS) now = 0, phase = !phase;");
   tc_cuda_close_scope(x);
 }
@@ -118,10 +115,14 @@ void tc_cuda_close_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
 void tc_cuda_put_waits(tc_cuda_product *x, const tc_cuda_operand *o, bool inner, const char *at,
                       const char *phase) {
   const tc_cuda_chain_tiles t = tc_cuda_chain_tiles_of(x);
-  for (int i = 0; tc_cuda_chain_has_producers(x, o) && i < t.n; ++i)
-    if ((t.which[i] != TC_CUDA_B) == inner)
-      tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_mbarrier_wait(&%c_full[%s], %s);",
-                    tc_cuda_chain_letter[t.which[i]], at, phase);
+  bool any = false;
+  for (int i = 0; tc_cuda_chain_has_producers(x, o) && i < t.n; ++i) {
+    if ((t.which[i] != TC_CUDA_B) != inner) continue;
+    any = true;
+    tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_mbarrier_wait(&%c_full[%s], %s);",
+                  tc_cuda_chain_letter[t.which[i]], at, phase);
+  }
+  if (any) tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_chain_ready();");
 }
 
 /* The warp has read the tiles that outer products read, or that none does. */
