@@ -4,8 +4,8 @@
 // RUN: %gcc -O1 %s -o %t %libs && %t | %check --check-prefix=EAGER %s
 // CHECK: 16 16 8, 0 hits; 16 4 256 -1 0.100000001 3 65, 7 hits
 // EAGER: 16 16 8, 0 hits; 16 4 256 -1 0.100000001 3 65, 0 hits
-// RUN: %tcgcc -O1 -mlong-double-64 -fshort-enums -funsigned-char -mms-bitfields %s -o %t %libs && %t | %check --check-prefix=KNOWN %s
-// KNOWN: 16 16 8, 0 hits; 8 1 255 -1 0.100000001 3 65, 7 hits
+// RUN: %tcgcc -O1 -mlong-double-64 -funsigned-char -mms-bitfields %s -o %t %libs && %t | %check --check-prefix=KNOWN %s
+// KNOWN: 16 16 8, 0 hits; 8 4 255 -1 0.100000001 3 65, 7 hits
 
 // Flags that GCC alone has.
 // RUN: %tcgcc -O1 -fsingle-precision-constant -funsigned-bitfields %s -o %t %libs 2> %t.err && %t | %check --check-prefix=GCC %s && %check --check-prefix=GCC-WHY %s < %t.err

@@ -86,11 +86,7 @@ static void put_copier(tc_cuda_product *x, const tc_cuda_operand *o, int which) 
 void tc_cuda_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_cuda_chain_tiles t = tc_cuda_chain_tiles_of(x);
   if (!tc_cuda_chain_has_producers(x, o)) return;
-  tc_print_line(&x->s, "if (PRODUCERS > 0 && tc_warp_uniform((int)threadIdx.x / 32) >= THREADS / 32) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "tc_registers_fewer<%d>();", TC_CUDA_FEW_REGISTERS);
+  tc_cuda_open_producers(x, TC_CUDA_FEW_REGISTERS);
   tc_print_line(&x->s, "const int copier = ((int)threadIdx.x - THREADS) %% COPIERS, tile_of = ((int)threadIdx.x - THREADS) / COPIERS;");
   for (int i = 0; i < t.n; ++i) {
     tc_print_line(&x->s, "if (tile_of == %d) {", i);
@@ -100,11 +96,7 @@ void tc_cuda_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
   }
   tc_cuda_close_scope(x);
   tc_print_line(&x->s, "__syncthreads();");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "} else {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int ALL = THREADS + PRODUCERS, EACH = %d / ALL / 8 * 8; /* registers of a thread, at first */", TC_CUDA_REGISTERS);
-  tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_registers_more<(EACH * ALL - PRODUCERS * %d) / THREADS / 8 * 8>();", TC_CUDA_FEW_REGISTERS);
+  tc_cuda_open_consumers(x, TC_CUDA_FEW_REGISTERS, "1");
 }
 
 void tc_cuda_close_producers(tc_cuda_product *x, const tc_cuda_operand *o) {

@@ -20,8 +20,7 @@ typedef struct tc_cuda_product {
   uint32_t axes[TC_MM_RESULTS];
 } tc_cuda_product;
 
-/* Threads that bring tiles (TC_PRODUCERS of the prelude), registers of each, and of a multiprocessor. */
-enum { TC_CUDA_PRODUCERS = 128, TC_CUDA_FEW_REGISTERS = 40, TC_CUDA_REGISTERS = 65536 };
+enum { TC_CUDA_PRODUCERS = 128 /* threads that bring tiles: TC_PRODUCERS of the prelude */ };
 
 /* A tile in shared memory (tc_place): what runs along an axis of an operand. */
 typedef struct tc_cuda_span {
@@ -61,6 +60,11 @@ void tc_cuda_put_fetch(tc_cuda_product *x, const tc_cuda_fill *f, const char *to
 void tc_cuda_put_place(tc_cuda_product *x, const tc_cuda_fill *f, const char *from, const char *to);
 /* lanes of its pieces, such that every thread has one */
 int tc_cuda_piece(const tc_cuda_operand *o);
+
+/* producers.c: opens what warps that bring tiles do, of so many registers a thread, and behind that what the others do, of a
+ * block of which a multiprocessor holds `blocks` (C): they have the rest. */
+void tc_cuda_open_producers(tc_cuda_product *x, int registers);
+void tc_cuda_open_consumers(tc_cuda_product *x, int registers, const char *blocks);
 
 /* Texts of function bodies.  all: the names in it say which parameters functions take. */
 typedef struct tc_cuda_bodies {

@@ -36,11 +36,7 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_operand *o, char name) 
 
 void tc_cuda_mma_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
   if (!tc_cuda_mma_has_producers(x, o)) return;
-  tc_print_line(&x->s, "if (PRODUCERS > 0 && tc_warp_uniform((int)threadIdx.x / 32) >= THREADS / 32) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "tc_registers_fewer<%d>();", FEW_REGISTERS);
+  tc_cuda_open_producers(x, FEW_REGISTERS);
   tc_print_line(&x->s, "const int copier = (int)threadIdx.x - THREADS;");
   tc_print_line(&x->s, "for (tc_int k0 = 0; k0 < k_end; k0 += 64) {");
   x->s.indent += 2;
@@ -51,11 +47,7 @@ void tc_cuda_mma_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "%s", next_place);
   tc_cuda_close_scope(x);
   tc_cuda_close_scope(x);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "} else {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int ALL = THREADS + PRODUCERS, EACH = %d / BLOCKS / ALL / 8 * 8; /* registers of a thread, at first */", TC_CUDA_REGISTERS);
-  tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_registers_more<(EACH * ALL - PRODUCERS * %d) / THREADS / 8 * 8>();", FEW_REGISTERS);
+  tc_cuda_open_consumers(x, FEW_REGISTERS, "BLOCKS");
 }
 
 void tc_cuda_mma_put_consumers(tc_cuda_product *x) {
