@@ -12,15 +12,6 @@
 
 /* ---- a tile of the product ------------------------------------------------------------------- */
 
-tc_cuda_fill tc_cuda_mma_fill(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
-  const bool left = name == 'a';
-  return (tc_cuda_fill){
-      .o = o,
-      .name = name,
-      .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", left ? "M" : "N"},
-      .deep = {x->kk, "k0", "k_end", "64"}};
-}
-
 /* Fills place `to` with the tile of the operand at k0. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   const tc_cuda_fill f = tc_cuda_mma_fill(x, o, name);

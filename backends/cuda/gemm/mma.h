@@ -5,11 +5,11 @@
 
 #include "backends/cuda/gemm/matmul.h"
 
+/* ---- mma_producers.c ------------------------------------------------------------------------- */
+
 /* The tile of operand 'a' or 'b' from k0 on. */
 tc_cuda_fill tc_cuda_mma_fill(const tc_cuda_product *x, const tc_cuda_operand *o, char name);
-
-/* ---- mma_producers.c: C, nothing where no function has producers ----------------------------- */
-
+/* What follows is nothing where no function has producers. */
 /* Have functions producers, where there may be any?  They bring arrays as they are. */
 bool tc_cuda_mma_has_producers(const tc_cuda_product *x, const tc_cuda_operand *o);
 /* In front of the loop over tiles. */

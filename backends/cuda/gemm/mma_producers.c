@@ -7,6 +7,15 @@
 /* Registers of a producer: so many leave 160 to each of 384 threads that have 128 sums. */
 enum { FEW_REGISTERS = 32 };
 
+tc_cuda_fill tc_cuda_mma_fill(const tc_cuda_product *x, const tc_cuda_operand *o, char name) {
+  const bool left = name == 'a';
+  return (tc_cuda_fill){
+      .o = o,
+      .name = name,
+      .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", left ? "M" : "N"},
+      .deep = {x->kk, "k0", "k_end", "64"}};
+}
+
 bool tc_cuda_mma_has_producers(const tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_cuda_fill a = tc_cuda_mma_fill(x, &o[TC_CUDA_A], 'a'), b = tc_cuda_mma_fill(x, &o[TC_CUDA_B], 'b');
   return tc_cuda_has_steps(x, &a) && tc_cuda_has_steps(x, &b);
