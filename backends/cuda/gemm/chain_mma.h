@@ -13,8 +13,7 @@ enum {
   TC_CUDA_MANY_ROWS = 128,
   TC_CUDA_UNIT = 1024
 };
-/* Registers of a thread that brings tiles, and of a multiprocessor. */
-enum { TC_CUDA_FEW_REGISTERS = 40, TC_CUDA_REGISTERS = 65536 };
+enum { TC_CUDA_FEW_REGISTERS = 40 /* of a thread that brings tiles */ };
 /* Bytes of a block of Hopper's, but for mbarriers; and of all that have tensor cores for halves. */
 enum { TC_CUDA_MOST_SHARED = 227 * 1024 - 128, TC_CUDA_LEAST_SHARED = 99 * 1024 };
 

@@ -20,7 +20,8 @@ typedef struct tc_cuda_product {
   uint32_t axes[TC_MM_RESULTS];
 } tc_cuda_product;
 
-enum { TC_CUDA_PRODUCERS = 128 /* threads that bring tiles: TC_PRODUCERS of the prelude */ };
+/* Threads that bring tiles (TC_PRODUCERS of the prelude), and registers of a multiprocessor. */
+enum { TC_CUDA_PRODUCERS = 128, TC_CUDA_REGISTERS = 65536 };
 
 /* A tile in shared memory (tc_place): what runs along an axis of an operand. */
 typedef struct tc_cuda_span {

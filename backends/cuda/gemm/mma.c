@@ -8,8 +8,6 @@
  * of the epilogue has neighbours along n. */
 #include "backends/cuda/gemm/mma.h"
 
-#include <string.h>
-
 /* ---- a tile of the product ------------------------------------------------------------------- */
 
 /* Fills place `to` with the tile of the operand at k0. */
@@ -115,7 +113,8 @@ typedef struct tile {
 } tile;
 enum { LARGE, MIDDLE, SMALL, TILES };
 /* Hopper's own, with producers: of 192 x 256 results, for what blocks of 256 x 128 read for as many is more than its
- * second-level cache gives.  (Times of an H200; of its older code for any device.) */
+ * second-level cache gives.  (Times are of an H200; those of any device's code,
+ * and of few columns, are estimates from it by sizes.) */
 static const tile many_columns[TILES] = {{256, 128, 256, 1, 0, 970, 970, 4300}, {128, 128, 128, 2, 0, 960, 700, 3000}, {64, 64, 128, 3, 0, 540, 450, 1800}},
                   few_columns[TILES] = {{256, 64, 256, 1, 0, 600, 600, 3000}, {128, 64, 128, 2, 0, 600, 500, 2200}, {64, 64, 128, 3, 0, 540, 450, 1800}},
                   many_produced[TILES] = {{192, 256, 384, 1, 4, 1230, 1300, 4300}, {128, 128, 128, 2, 3, 925, 700, 2500}, {64, 64, 128, 3, 4, 520, 410, 1800}},

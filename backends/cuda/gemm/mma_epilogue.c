@@ -25,7 +25,8 @@ static void put_shift(tc_cuda_product *x) {
   const tc_action *a = only_store(x);
   tc_buf at = {0};
   tc_print_address(&x->s, &a->address, &at);
-  tc_print_line(&x->s, "const auto shift = [&](int row) {");
+  tc_print_line(&x->s, "const auto shifted = [&](int row) {");
+  tc_print_line(&x->s, "  if (!any_rows) return 0;");
   tc_print_line(&x->s, "  const tc_int %s = m0 + row, %s = n0;", x->text[x->m], x->text[x->n]);
   tc_print_line(&x->s, "  return (int)((tc_u64)(b%u + (%s)) / sizeof *b%u %% c_lanes);", a->buffer, at.text ? at.text : "0", a->buffer);
   tc_print_line(&x->s, "};");
@@ -95,17 +96,21 @@ static void put_ends(tc_cuda_product *x) {
   tc_cuda_close_scope(x);
 }
 
+/* Of all warps that multiply. */
+static void put_meeting(tc_cuda_product *x) {
+  tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_meet_consumers<THREADS>();");
+  tc_print_line(&x->s, "else __syncthreads();");
+}
+
 void tc_cuda_mma_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
   const bool shifts = tc_cuda_mma_shifts(x, o);
   tc_print_line(&x->s, "tc_f32 *const sums = (tc_f32 *)tc_shared; /* [M][LONG] */");
   tc_print_line(&x->s, "constexpr int LONG = N + %d, PIECES = N / c_lanes - any_rows; /* of a row */", PAD);
   if (shifts) put_shift(x);
-  tc_print_line(&x->s, "const auto shifted = [&](int row) { return %s; };", shifts ? "any_rows ? shift(row) : 0" : "0 * row");
-  tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_meet_consumers<THREADS>();");
-  tc_print_line(&x->s, "else __syncthreads();");
+  else tc_print_line(&x->s, "const auto shifted = [](int) { return 0; };");
+  put_meeting(x);
   tc_print_line(&x->s, "square.template leave<LONG>(sums, shifted);");
-  tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_meet_consumers<THREADS>();");
-  tc_print_line(&x->s, "else __syncthreads();");
+  put_meeting(x);
   put_pieces(x, o, shifts);
   if (shifts) put_ends(x);
 }

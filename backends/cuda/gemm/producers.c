@@ -10,10 +10,9 @@ void tc_cuda_open_producers(tc_cuda_product *x, int registers) {
 }
 
 void tc_cuda_open_consumers(tc_cuda_product *x, int registers, const char *blocks) {
-  enum { ALL = 65536 }; /* of a multiprocessor */
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int ALL = THREADS + PRODUCERS, EACH = %d / %s / ALL / 8 * 8; /* registers of a thread, at first */", ALL, blocks);
+  tc_print_line(&x->s, "constexpr int ALL = THREADS + PRODUCERS, EACH = %d / %s / ALL / 8 * 8; /* registers of a thread, at first */", TC_CUDA_REGISTERS, blocks);
   tc_print_line(&x->s, "if constexpr (PRODUCERS > 0) tc_registers_more<(EACH * ALL - PRODUCERS * %d) / THREADS / 8 * 8>();", registers);
 }

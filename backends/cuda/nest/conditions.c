@@ -2,6 +2,7 @@
  * indices. */
 #include "backends/cuda/nest/nest.h"
 #include "backends/cuda/schedule/access.h"
+#include "lower/flat_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,9 @@ static void put_load(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
   put_access(x, a, tc_cuda_changes(x->n, a.address) ? &c->load : &c->store);
 }
 
-/* Wide accesses end with rows, or rows follow one another. */
-static void put_row(const tc_cuda_accesses *x, tc_dim width, tc_dim gap, void *self) {
-  const conditions *c = self;
+/* Wide accesses of the load end with rows, or rows follow one another. */
+static void put_row(const tc_cuda_accesses *x, const tc_expr *load, const conditions *c) {
+  const tc_dim width = tc_flat_row_width(x->k, load)->dim, gap = load->address.term[0].stride;
   tc_buf text = {0};
   if (!tc_cuda_may_not_divide(x, width, c->lanes)) return;
   tc_put(&text, " && ((");
@@ -78,7 +79,8 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
     tc_cuda_each_wide_load(&x, put_load, &c);
     tc_cuda_each_wide_store(&x, put_access, &c.store);
     if (!x.tail) tc_cuda_each_extent(&x, (int)s->width, put_divides, &c.store);
-    tc_cuda_each_row(&x, put_row, &c.store);
+    for (uint32_t i = 1; i < k->nexpr; ++i)
+      if (need[i] && tc_cuda_counts_rows(k, n, s, &k->expr[i])) put_row(&x, &k->expr[i], &c.store);
   }
   free(need);
 }

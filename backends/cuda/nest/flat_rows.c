@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 bool tc_cuda_loads_by_row(const tc_cuda_nest *x, uint32_t id) {
-  return x->plan->form == TC_CUDA_FLAT && tc_cuda_counts_rows(x->s.k, x->nest, &x->s.k->expr[id]);
+  return tc_cuda_counts_rows(x->s.k, x->nest, x->plan, &x->s.k->expr[id]);
 }
 
 static uint32_t row_of(const tc_cuda_nest *x, uint32_t id) { return x->s.k->expr[id].address.term[0].value.id; }

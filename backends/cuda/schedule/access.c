@@ -103,15 +103,8 @@ void tc_cuda_each_extent(const tc_cuda_accesses *x, int width, tc_cuda_each_size
   if (x->across >= 0) f(x, x->n->axis[x->across].extent, self);
 }
 
-bool tc_cuda_counts_rows(const tc_kernel *k, const tc_nest *n, const tc_expr *load) {
-  return k->kind == TC_KERNEL_NESTS && n->naxis == 1 && n->vector == 0 && tc_flat_row_width(k, load);
-}
-
-void tc_cuda_each_row(const tc_cuda_accesses *x, tc_cuda_each_row_fn *f, void *self) {
-  for (uint32_t i = 1; x->tail && i < x->k->nexpr; ++i) {
-    const tc_expr *e = &x->k->expr[i];
-    if (x->need[i] && tc_cuda_counts_rows(x->k, x->n, e)) f(x, tc_flat_row_width(x->k, e)->dim, e->address.term[0].stride, self);
-  }
+bool tc_cuda_counts_rows(const tc_kernel *k, const tc_nest *n, const tc_cuda_nest_schedule *s, const tc_expr *load) {
+  return tc_cuda_has_tail(k, n, s) && n->vector == 0 && tc_flat_row_width(k, load);
 }
 
 size_t tc_cuda_element_bytes(const tc_cuda_accesses *x, uint32_t buffer) {

@@ -42,11 +42,9 @@ size_t tc_cuda_element_bytes(const tc_cuda_accesses *x, uint32_t buffer);
 bool tc_cuda_has_tail(const tc_kernel *k, const tc_nest *n, const tc_cuda_nest_schedule *s);
 /* May there be something in it? */
 bool tc_cuda_leaves_tail(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s);
-/* Elements that a nest of one axis counts through rows which may lie apart (lower/flat_rows.h): accesses of more than
- * one are to end with a row, if there is anything between rows. */
-typedef void tc_cuda_each_row_fn(const tc_cuda_accesses *x, tc_dim width, tc_dim gap, void *self);
-bool tc_cuda_counts_rows(const tc_kernel *k, const tc_nest *n, const tc_expr *load);
-void tc_cuda_each_row(const tc_cuda_accesses *x, tc_cuda_each_row_fn *f, void *self);
+/* Does the load count elements through rows which may lie apart (lower/flat_rows.h), in a nest that has a tail?  Accesses of
+ * more than one are to end with a row, if there is anything between rows. */
+bool tc_cuda_counts_rows(const tc_kernel *k, const tc_nest *n, const tc_cuda_nest_schedule *s, const tc_expr *load);
 /* Is the size no multiple of that number for some values of its symbols? */
 bool tc_cuda_may_not_divide(const tc_cuda_accesses *x, tc_dim d, int lanes);
 

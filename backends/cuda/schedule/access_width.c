@@ -107,18 +107,6 @@ tc_cuda_alignment tc_cuda_find_alignment(const tc_cuda_plan *plan, bool loads) {
   return a.found;
 }
 
-static void look_at_row(const tc_cuda_accesses *x, tc_dim width, tc_dim gap, void *self) {
-  (void)x, (void)width, (void)gap;
-  *(bool *)self = true;
-}
-
-bool tc_cuda_has_flat_rows(const tc_cuda_plan *plan) {
-  const tc_cuda_accesses x = accesses_of(plan);
-  bool any = false;
-  tc_cuda_each_row(&x, look_at_row, &any);
-  return any;
-}
-
 typedef struct operands {
   size_t bytes;
   bool any;

@@ -4,6 +4,7 @@
 #include "backends/cuda/schedule/plan.h"
 
 #include "backends/cuda/emit.h"
+#include "backends/cuda/schedule/access.h"
 #include "backends/cuda/schedule/product.h"
 #include "backends/cuda/schedule/sort.h"
 
@@ -102,6 +103,13 @@ typedef struct others {
   bool scalar;   /* accesses are of one element */
 } others;
 
+/* Elements through rows that may lie apart, by some load. */
+static bool counts_rows(const tc_cuda_plan *x) {
+  for (uint32_t i = 1; i < x->k->nexpr; ++i)
+    if (x->need[i] && tc_cuda_counts_rows(x->k, x->n, x->nest, &x->k->expr[i])) return true;
+  return false;
+}
+
 /* Single accesses of less than a word are too narrow; of operands, which views may move. */
 static others plan_others(const tc_cuda_plan *x, tc_cuda_alignment all) {
   enum { WORD = 4 };
@@ -111,7 +119,7 @@ static others plan_others(const tc_cuda_plan *x, tc_cuda_alignment all) {
   const bool anywhere =
       (form == TC_CUDA_FLAT || form == TC_CUDA_ROWS || form == TC_CUDA_COLUMNS) &&
       stores != TC_CUDA_NEVER && tc_cuda_loads_operand(x, WORD);
-  return (others){.anywhere = anywhere, .scalar = !anywhere || stores != TC_CUDA_ALWAYS || tc_cuda_has_flat_rows(x)};
+  return (others){.anywhere = anywhere, .scalar = !anywhere || stores != TC_CUDA_ALWAYS || counts_rows(x)};
 }
 
 static tc_cuda_variant plan_anywhere(tc_cuda_variant aligned) {

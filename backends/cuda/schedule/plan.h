@@ -49,8 +49,6 @@ typedef enum tc_cuda_alignment { TC_CUDA_ALWAYS, TC_CUDA_SOMETIMES, TC_CUDA_NEVE
 int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, const uint8_t *need);
 tc_cuda_alignment tc_cuda_find_alignment(const tc_cuda_plan *x, bool loads /* else stores alone */);
-/* Does it count elements through rows that may lie apart? */
-bool tc_cuda_has_flat_rows(const tc_cuda_plan *x);
 /* Is there a wide load of an operand of elements of less than so many bytes? */
 bool tc_cuda_loads_operand(const tc_cuda_plan *x, size_t bytes);
 
