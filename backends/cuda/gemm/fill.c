@@ -88,14 +88,14 @@ bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f) {
          !tc_mm_parts(x->mm, f->deep.axis) && !tc_mm_parts(x->mm, f->outer.axis);
 }
 
-/* Of the tile's first copies of the thread: where they are, and the step.  They are one, or two of which one is half a row of
- * more than 128 bytes behind the other: a warp's copies fill lines. */
+/* Of the tile's first copies of the thread: where they are, and the step.  They are as many as a row has parts: a warp's copies
+ * fill lines. */
 static void put_first_copies(tc_cuda_product *x, const tc_cuda_fill *f, const tc_cuda_span *own,
                              const tc_cuda_span *across, const char *thread) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   const char *const near = x->text[own->axis];
   tc_buf at = {0}, step = {0};
-  tc_print_line(&x->s, "const int near = %s * 8 %% half, far = %s * 8 / half;", thread, thread);
+  tc_print_line(&x->s, "const int near = %s * 8 %% part, far = %s * 8 / part;", thread, thread);
   tc_print_line(&x->s, "const tc_int %s = %s + near, %s = TC_MIN(%s + far, %s - 1);", near, own->from, x->text[across->axis], across->from, across->end);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_address(&x->s, &e->address, &at);
@@ -103,15 +103,14 @@ static void put_first_copies(tc_cuda_product *x, const tc_cuda_fill *f, const tc
   tc_print_dim(x->p, e->address.coef[across->axis], &step);
   tc_print_line(&x->s, "typedef typename tc_wrap<tc_int>::type at_t; /* sums of which are addresses by one more instruction each */");
   tc_print_line(&x->s, "const at_t begin = (at_t)tc_kept((tc_int)(%s)), step = below * (%s);", at.text ? at.text : "0", step.text ? step.text : "0");
-  tc_print_line(&x->s, "int at[turns], behind[turns];");
-  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < turns; ++i)");
-  tc_print_line(&x->s, "  at[i] = tc_place<rows>(far + i * below, near), behind[i] = tc_place<rows>(far + i * below, near + half);");
+  tc_print_line(&x->s, "int at[turns];");
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < turns; ++i) at[i] = tc_place<rows>(far + i * below, near);");
   tc_buf_free(&at);
   tc_buf_free(&step);
 }
 
-static void put_copy(tc_cuda_product *x, const tc_cuda_fill *f, const char *place, const char *from, const char *count) {
-  tc_print_line(&x->s, "    tc_copy_async(%c_tile + %s[e %% turns] + e / turns * (turns * below * 64), %s, %s);", f->name, place, from, count);
+static void put_copy(tc_cuda_product *x, const tc_cuda_fill *f, const char *from, const char *count) {
+  tc_print_line(&x->s, "      tc_copy_async(%c_tile + at[e %% turns] + (e / turns * (turns * below * 64) + p * (part * rows)), %s, %s);", f->name, from, count);
 }
 
 /* Copies that share an address take its registers once, which are free again when they have been read. */
@@ -119,35 +118,34 @@ static void put_whole_steps(tc_cuda_product *x, const tc_cuda_fill *f) {
   const char *const type = tc_print_storage(x->mm->operand);
   tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < rows / below; ++e) {");
   tc_print_line(&x->s, "    const tc_%s *const from = b%u + (at_t)(begin + e * step);", type, x->k->expr[f->o->value.id].buffer);
-  put_copy(x, f, "at", "from", "8");
-  tc_print_line(&x->s, "    if constexpr (half < width)");
-  put_copy(x, f, "behind", "from + half", "8");
+  tc_print_line(&x->s, "    TC_UNROLL for (int p = 0; p < parts; ++p)");
+  put_copy(x, f, "from + p * part", "8");
   tc_print_line(&x->s, "  }");
 }
 
 /* Zeros where the tile goes beyond the operand. */
 static void put_partial_steps(tc_cuda_product *x, const tc_cuda_fill *f, const tc_cuda_span *own) {
-  const uint32_t buffer = x->k->expr[f->o->value.id].buffer;
-  char from[2][64];
-  for (int i = 0; i < 2; ++i) {
-    snprintf(from[i], sizeof from[i], "b%u + (%s ? (at_t)(begin + e * step)%s : 0)", buffer, i ? "more" : "some", i ? " + half" : "");
-    tc_print_line(&x->s, "  const int %s = (int)TC_MAX(TC_MIN((tc_int)8, %s - (%s + near%s)), (tc_int)0);", i ? "last" : "first", own->end, own->from, i ? " + half" : "");
-  }
-  tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < rows / below; ++e) {");
-  tc_print_line(&x->s, "    const int some = e * below < left ? first : 0, more = e * below < left ? last : 0;");
-  put_copy(x, f, "at", from[0], "some");
-  tc_print_line(&x->s, "    if constexpr (half < width)");
-  put_copy(x, f, "behind", from[1], "more");
-  tc_print_line(&x->s, "  }");
+  char from[64];
+  snprintf(from, sizeof from, "b%u + (some ? (at_t)(begin + e * step) + p * part : 0)", x->k->expr[f->o->value.id].buffer);
+  tc_print_line(&x->s, "  int most[parts];");
+  tc_print_line(&x->s, "  TC_UNROLL for (int p = 0; p < parts; ++p) most[p] = (int)TC_MAX(TC_MIN((tc_int)8, %s - (%s + near + p * part)), (tc_int)0);", own->end, own->from);
+  tc_print_line(&x->s, "  TC_UNROLL for (int e = 0; e < rows / below; ++e)");
+  tc_print_line(&x->s, "    TC_UNROLL for (int p = 0; p < parts; ++p) {");
+  tc_print_line(&x->s, "      const int some = e * below < left ? most[p] : 0;");
+  put_copy(x, f, from, "some");
+  tc_print_line(&x->s, "    }");
 }
 
+/* Places lie as at first 8 rows below; columns of 64 follow one another. */
 void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *thread,
                               const char *threads) {
   const tc_cuda_span *const own = is_deep(f) ? &f->deep : &f->outer,
                      *const across = is_deep(f) ? &f->outer : &f->deep;
   put_sides(x, f);
-  tc_print_line(&x->s, "constexpr int half = width > 64 ? width / 2 : width, below = %s * 8 / half; /* rows of the tile from a thread's copies to its next */", threads);
+  tc_print_line(&x->s, "constexpr int part = width <= 64 ? width : width %% 128 == 0 ? width / 2 : 64, parts = width / part; /* of a row */");
+  tc_print_line(&x->s, "constexpr int below = %s * 8 / part; /* rows of the tile from a thread's copies to its next */", threads);
   tc_print_line(&x->s, "constexpr int turns = TC_MAX(8 / below, 1); /* copies until places lie as at first, 8 rows or more below */");
+  tc_print_line(&x->s, "static_assert(part * parts == width && below * part == %s * 8 && rows %% (turns * below) == 0 && turns * below %% 8 == 0, \"copies that make the tile\");", threads);
   put_first_copies(x, f, own, across, thread);
   tc_print_line(&x->s, "const tc_int left = %s - (%s + far);", across->end, across->from);
   tc_print_line(&x->s, "if (left > rows - below && %s + width <= %s) { /* a length that is known takes fewer instructions */", own->from, own->end);
