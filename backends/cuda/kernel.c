@@ -108,7 +108,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
   tc_cuda_put_wait(x->t->k, x->t->p, x->both->text, x->plan->form == TC_CUDA_TRANSPOSE, out);
   tc_putf(out, "  %s<%d, %d, %s", name, (int)f->lanes, (int)f->unroll, index);
   if (f->warps) tc_put(out, ", 0, true, true");
-  else if (f->aligned_stores) tc_putf(out, ", %d, false, false, true", (int)f->group);
+  else if (f->aligned_stores || f->stores_in_phase) tc_putf(out, ", %d, false, false, true", (int)f->group);
   else if (f->group) tc_putf(out, ", %d%s", (int)f->group, f->full ? ", true" : "");
   tc_put(out, x->joins ? ">(block, blocks, " : ">(");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_PASS, out);
@@ -117,6 +117,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
 
 /* The body that variant v is an instance of. */
 static tc_cuda_body_kind body_kind_of(const tc_cuda_variant *v) {
+  if (tc_cuda_is_phased(v)) return v->registers ? TC_CUDA_PHASED_IN_REGISTERS : TC_CUDA_PHASED;
   return v->unaligned   ? TC_CUDA_UNALIGNED
          : v->narrow    ? TC_CUDA_NARROW
          : v->tile      ? TC_CUDA_ROW_TILES
@@ -140,7 +141,9 @@ static name name_of(const pair *x, tc_cuda_body_kind kind) {
                                       [TC_CUDA_IN_REGISTERS] = "",
                                       [TC_CUDA_ROW_TILES] = "_tiled",
                                       [TC_CUDA_UNALIGNED] = "_unaligned",
-                                      [TC_CUDA_NARROW] = "_narrow"};
+                                      [TC_CUDA_NARROW] = "_narrow",
+                                      [TC_CUDA_PHASED] = "_phased_again",
+                                      [TC_CUDA_PHASED_IN_REGISTERS] = "_phased"};
   name n;
   snprintf(n.text, sizeof n.text, "@NAME@_nest%u%s", x->t->nest, suffix[kind]);
   return n;

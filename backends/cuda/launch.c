@@ -29,7 +29,7 @@ static void put_tiles(const tc_cuda_launch *x) {
 /* `vectorized` that the function asks for: 1, and where it is enough for some that stores are
  * aligned, 2 for the others. */
 static int asked_of(const tc_cuda_launch *x, const tc_cuda_variant *f) {
-  return f->aligned ? 1 + tc_cuda_has_loads_anywhere(x->text->schedule) : f->aligned_stores;
+  return f->aligned ? 1 + tc_cuda_has_aligned_stores(x->text->schedule) : f->aligned_stores;
 }
 
 static void put_form(const tc_cuda_launch *x, uint32_t i) {
@@ -44,6 +44,7 @@ static void put_form(const tc_cuda_launch *x, uint32_t i) {
           f->narrow ? 0 : f->unaligned ? (int)x->plan->side : TC_CUDA_SIDE,
           f->unaligned ? (int)x->plan->overlap - 1 : 0, cache_bytes(x, f));
   if (f->tile) put_tiles(x);
+  if (tc_cuda_is_phased(f)) tc_putf(x->out, ", .phased = %d", 1 + f->in_phase);
   tc_put(x->out, "},\n");
 }
 
@@ -53,15 +54,27 @@ static void put_forms(const tc_cuda_launch *x) {
   tc_put(x->out, "    };\n");
 }
 
+/* `phased`: 1 where stores are in phase, 2 where loads are, too. */
+static void put_phases(const tc_cuda_launch *x) {
+  tc_buf loads = {0}, stores = {0};
+  tc_cuda_put_in_phase(x->k, x->p, x->n, x->plan, &loads, &stores);
+  tc_putf(x->out, "    const int stores_in_phase = small%s, phased = stores_in_phase + (stores_in_phase%s);\n",
+          stores.text ? stores.text : "", loads.text ? loads.text : "");
+  if (loads.failed || stores.failed) x->out->failed = true;
+  tc_buf_free(&loads);
+  tc_buf_free(&stores);
+}
+
 static void put_conditions(const tc_cuda_launch *x) {
   tc_buf small = {0}, loads = {0}, stores = {0};
-  const bool anywhere = tc_cuda_has_loads_anywhere(x->text->schedule);
+  const bool anywhere = tc_cuda_has_aligned_stores(x->text->schedule);
   tc_cuda_put_small(x->k, x->p, x->n, x->plan, true, &small);
   tc_cuda_put_aligned(x->k, x->p, x->n, x->plan, &loads, anywhere ? &stores : &loads);
   tc_putf(x->out, "    const int small = 1%s, ", small.text ? small.text : "");
   if (anywhere) tc_putf(x->out, "stored = small%s, ", stores.text ? stores.text : "");
   tc_putf(x->out, anywhere ? "vectorized = stored + (stored%s);\n" : "vectorized = small%s;\n",
           loads.text ? loads.text : "");
+  if (tc_cuda_has_rows_in_phase(x->text->schedule)) put_phases(x);
   if (small.failed || loads.failed || stores.failed) x->out->failed = true;
   tc_buf_free(&small);
   tc_buf_free(&loads);
@@ -185,13 +198,13 @@ static const char helpers[] =
     "  int vectorized, small;\n"
     "  int64_t lanes, unroll, group, each, most, longest, full, least, threads, side, over, "
     "cache_bytes,\n"
-    "      tiles, tile_bytes;\n"
+    "      tiles, tile_bytes, phased;\n"
     "} tc_cuda_form;\n"
     "TC_CUDA_FN int tc_cuda_fits(const tcrt_cuda_call *c, const tc_cuda_form *f, int small,\n"
     "                            int vectorized, int64_t items, int64_t points) {\n"
     "  if (vectorized < f->vectorized || small < f->small || (f->longest && items > f->longest)) "
     "return 0;\n"
-    "  if (f->least && (items < f->least || f->most * points < 64 * 1024)) return 0;\n"
+    "  if (f->least && (items < f->least || (!f->phased && f->most * points < 64 * 1024))) return 0;\n"
     "  if (f->tiles && items * points < (int64_t)c->info->sms * 4096) return 0;\n"
     "  if (f->full) return items && items % f->full == 0 && items * points >= f->each * 64 * "
     "1024;\n"

@@ -267,6 +267,15 @@ Test(stated, sum_of_unaligned_rows) {
                "<2, 3, int, 32>");
 }
 
+/* Rows that are read in two passes and written, by items that begin at aligned addresses. */
+Test(stated, softmax_of_rows_in_phase) {
+  check_stated(SOFTMAX,
+               "program g\nkernel max_exp_sum_sub_1\n  nest 0\n    form rows\n    width 4\n"
+               "    when in-phase, index32, longest 96\n    registers\n    lanes 4\n    unroll 3\n    group 32\n    items 3\n    most 32\n"
+               "    when in-phase-stores, index32\n    lanes 4\n    unroll 2\n    group 64\n    most 64\n    else\n    unroll 2\n",
+               "<4, 3, int, 32>");
+}
+
 /* A scatter whose threads visit all points. */
 Test(stated, serial_scatter) {
   check_stated(SCATTER, "program g\nkernel scatter_add_2\n  nest 0\n    form flat\n  nest 1\n    form serial\n",
@@ -312,7 +321,7 @@ REFUSED(cut_of_rows, SUM, "sum_1", "form rows\nwhole 8\n",
 REFUSED(cut_of_one_nest, COLUMNS, "max_1", "form columns\nwhole 8\nunroll 4\n",
         "line 6: other nests of the reduction say otherwise where it is cut")
 REFUSED(lanes_of_any, SUM, "sum_1", "form rows\nwidth 4\nlanes 4\n",
-        "line 6: lanes 4: accesses of several elements want 'aligned', 'aligned-stores' or 'unaligned'")
+        "line 6: lanes 4: accesses of several elements want 'aligned', 'aligned-stores', 'in-phase' or 'unaligned'")
 REFUSED(stores_of_aligned, SUM, "sum_1", "form rows\nwidth 4\nwhen aligned, aligned-stores\nlanes 4\nelse\n",
         "line 6: aligned-stores: 'aligned' says more")
 REFUSED(full_anywhere, SUM, "sum_1", "form rows\nwidth 4\nwhen aligned-stores, full, longest 32\nregisters\nlanes 4\nunroll 1\ngroup 32\nmost 32\nitems 1\nelse\n",
@@ -356,6 +365,13 @@ Test(refused, room_of_sort) {
 }
 REFUSED(unaligned_softmax, SOFTMAX, "max_exp_sum_sub_1", "form rows\nwidth 4\nunaligned\nlanes 4\n",
         "line 6: unaligned: the nest does more than to reduce rows of one load in one pass")
+REFUSED(few_threads_in_phase, SOFTMAX, "max_exp_sum_sub_1",
+        "form rows\nwidth 4\nwhen in-phase, longest 16\nregisters\nlanes 4\nunroll 2\ngroup 8\nitems 2\nelse\nunroll 4\n",
+        "line 6: in-phase: there is no thread for each peeled element")
+REFUSED(columns_in_phase, SCATTER, "scatter_add_2", "form flat\nwidth 4\nwhen in-phase\nlanes 4\nelse\nunroll 4\n",
+        "line 6: in-phase: the nest has no rows of which all can be peeled alike")
+REFUSED(phase_of_aligned_rows, SOFTMAX, "max_exp_sum_sub_1", "form rows\nwidth 4\nwhen aligned, in-phase\nlanes 4\nelse\nunroll 4\n",
+        "line 6: in-phase: other words say where its rows begin")
 REFUSED(tiles_of_rows, SUM, "sum_1", "form rows\nalong i\n",
         "line 5: along i: the form is no transpose")
 REFUSED(transpose_without_axes, TRANSPOSE, "add_1", "form transpose\nunroll 4\n",

@@ -47,7 +47,7 @@ static bool is_local(const tc_print_scope *s, uint32_t buffer) {
 static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_cuda_nest *x = s->self;
   const uint32_t buffer = s->k->expr[id].buffer;
-  if (is_local(s, buffer)) tc_putf(out, "b%u[u]", buffer);
+  if (is_local(s, buffer)) tc_putf(out, x->peeled ? "e%u" : "b%u[u]", buffer);
   else if (tc_cuda_take_tiled_load(x, id, out)) return true;
   else if (x->unaligned && x->plan->form == TC_CUDA_TRANSPOSE)
     return tc_cuda_take_unaligned_load(x, id, out);
@@ -58,8 +58,9 @@ static bool take_load(const tc_print_scope *s, uint32_t id, tc_buf *out) {
 }
 
 static bool take_row_store(tc_print_scope *s, const tc_action *a) {
+  const tc_cuda_nest *x = s->self;
   if (!is_local(s, a->buffer)) return tc_cuda_take_tiled_store(s->self, a);
-  tc_print_line(s, "b%u[u] = v%u;", a->buffer, a->value.id);
+  tc_print_line(s, x->peeled ? "e%u = v%u;" : "b%u[u] = v%u;", a->buffer, a->value.id);
   return true;
 }
 
@@ -70,6 +71,7 @@ static void declare_rows(tc_cuda_nest *x) {
     tc_putf(x->s.out, "%*s%s%s b%u[TC_U];", x->s.indent, "", x->s.vector >= 0 ? "tc_v" : "tc_u",
             tc_print_compute(b->dtype), i);
     tc_print_shape(x->s.p, b, x->s.out);
+    if (x->phased) tc_print_line(&x->s, "tc_u%s e%u; /* its peeled element of the thread */", tc_print_compute(b->dtype), i);
   }
 }
 
@@ -209,14 +211,15 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
 
 /* Which schedule of the nest is printed. */
 static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kind kind) {
-  x->in_registers = kind == TC_CUDA_IN_REGISTERS || kind == TC_CUDA_ROW_TILES;
+  x->in_registers = kind == TC_CUDA_IN_REGISTERS || kind == TC_CUDA_ROW_TILES || kind == TC_CUDA_PHASED_IN_REGISTERS;
   x->nest = x->in_registers ? &t->k->nest[t->nest] : &x->streamed;
   x->scan = tc_cuda_has_kind(x->nest, TC_ACT_SCAN);
-  x->unaligned = kind == TC_CUDA_UNALIGNED;
+  x->phased = kind == TC_CUDA_PHASED || kind == TC_CUDA_PHASED_IN_REGISTERS;
+  x->unaligned = kind == TC_CUDA_UNALIGNED || x->phased;
   x->narrow = kind == TC_CUDA_NARROW;
   x->tiled = kind == TC_CUDA_ROW_TILES;
-  x->anywhere =
-      tc_cuda_has_loads_anywhere(t->schedule) && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
+  x->anywhere = x->phased ? tc_cuda_has_loads_anywhere(t->schedule)
+                          : tc_cuda_has_aligned_stores(t->schedule) && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
 }
 
 static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
@@ -228,7 +231,7 @@ static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
                           .naxis = x->nest->naxis,
                           .vector = x->nest->vector,
                           .load = take_load,
-                          .load_neighbours = x->anywhere ? tc_cuda_load_neighbours : NULL,
+                          .load_neighbours = x->anywhere || x->phased ? tc_cuda_load_neighbours : NULL,
                           .store = x->in_registers ? take_row_store : NULL,
                           .self = x};
   x->parallel = (1u << x->nest->nparallel) - 1;
@@ -277,7 +280,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kind 
   for (uint32_t i = 0; i < k->nnest; ++i)
     if (k->nest[i].nresult > nresult) nresult = k->nest[i].nresult;
   if (!allocate(x, k, nresult)) return false;
-  for (uint32_t i = 0; kind == TC_CUDA_PLAIN && i < x->plan->cache.n; ++i)
+  for (uint32_t i = 0; (kind == TC_CUDA_PLAIN || kind == TC_CUDA_PHASED) && i < x->plan->cache.n; ++i)
     x->smem_cache[x->plan->cache.at[i]] = TC_CUDA_SMEM_FILL;
   if (kind == TC_CUDA_IN_REGISTERS) tc_cuda_mark_residency(x);
   if (x->tiled) tc_cuda_mark(k, x->nest, x->need);

@@ -85,6 +85,56 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
   free(need);
 }
 
+/* ---- rows in phase --------------------------------------------------------------------------- */
+
+typedef struct phase {
+  tc_cuda_row row; /* of which all others are to have the phase */
+  int width;
+  tc_buf *out;
+} phase;
+
+static void put_difference(const tc_cuda_accesses *x, tc_dim a, tc_dim b, int lanes, tc_buf *out) {
+  const tc_dim d = tc_dim_sub(tc_graph_dims(x->p->graph), a, b);
+  tc_buf text = {0};
+  if (!tc_cuda_may_not_divide(x, d, lanes)) return;
+  tc_put(&text, " && (");
+  tc_print_dim(x->p, d, &text);
+  tc_putf(&text, ") %% %d == 0", lanes);
+  put_once(&text, out);
+  tc_buf_free(&text);
+}
+
+/* Accesses of 16 bytes, or of `width` elements where those have fewer. */
+static void put_phase(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+  enum { BYTES = 16 };
+  const phase *f = self;
+  const int bytes = (int)tc_cuda_element_bytes(x, a.buffer), lanes = bytes * f->width > BYTES ? BYTES / bytes : f->width;
+  tc_buf text = {0};
+  if (!tc_cuda_changes(x->n, a.address) || lanes < 2) return;
+  put_difference(x, a.address->offset, f->row.address->offset, lanes, f->out);
+  for (int i = 0; i < x->n->nparallel; ++i) put_difference(x, a.address->coef[i], f->row.address->coef[i], lanes, f->out);
+  if (a.buffer == f->row.buffer) return;
+  tc_putf(&text, " && ((uintptr_t)buf[%u] / %d - (uintptr_t)buf[%u] / %zu) %% %d == 0", a.buffer, bytes, f->row.buffer, f->row.bytes, lanes);
+  put_once(&text, f->out);
+  tc_buf_free(&text);
+}
+
+void tc_cuda_put_in_phase(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                          const tc_cuda_nest_schedule *s, tc_buf *loads, tc_buf *stores) {
+  const tc_cuda_row row = tc_cuda_phase(k, p, n);
+  phase load = {row, (int)s->width, loads}, store = {row, (int)s->width, stores};
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) {
+    loads->failed = true;
+    return;
+  }
+  tc_cuda_mark(k, n, need);
+  const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
+  tc_cuda_each_wide_load(&x, put_phase, &load);
+  tc_cuda_each_wide_store(&x, put_phase, &store);
+  free(need);
+}
+
 static void put_small(const tc_program *p, tc_dim numel, tc_buf *out) {
   enum { SMALL = 0x3f000000 }; /* twice that, and what a grid goes past it, fits an int */
   int64_t lo, hi;

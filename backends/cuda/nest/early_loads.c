@@ -25,27 +25,31 @@ static const char *neighbours(const tc_cuda_nest *x, uint32_t id) {
   return tc_dim_is(a->coef[v], 1) ? "TC_L" : NULL;
 }
 
-static bool changes_anywhere(const tc_print_scope *s, uint32_t id) {
-  const tc_cuda_nest *x = s->self;
-  return x->anywhere && tc_cuda_changes(x->nest, &s->k->expr[id].address);
+/* C: does LOAD `id`, of neighbours, begin anywhere?  NULL: it does not.  Where rows are in phase, what they share is not. */
+static const char *anywhere_of(const tc_cuda_nest *x, uint32_t id) {
+  const bool changes = tc_cuda_changes(x->nest, &x->s.k->expr[id].address);
+  if (x->phased && !changes) return "true";
+  return x->anywhere && changes ? "TC_ANYWHERE" : NULL;
 }
 
 const char *tc_cuda_load_neighbours(const tc_print_scope *s, uint32_t id) {
-  return changes_anywhere(s, id) ? "tc_loaded_from<TC_L, TC_ANYWHERE>" : NULL;
+  const char *anywhere = anywhere_of(s->self, id);
+  if (!anywhere) return NULL;
+  return strcmp(anywhere, "true") == 0 ? "tc_loaded_from<TC_L, true>" : "tc_loaded_from<TC_L, TC_ANYWHERE>";
 }
 
-static bool begins_anywhere(const tc_cuda_nest *x, uint32_t id, const char *n) {
-  return strcmp(n, "TC_L") == 0 && changes_anywhere(&x->s, id);
+static const char *begins_anywhere(const tc_cuda_nest *x, uint32_t id, const char *n) {
+  return n && strcmp(n, "TC_L") == 0 ? anywhere_of(x, id) : NULL;
 }
 
 static void declare_early(tc_cuda_nest *x, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   const char *n = neighbours(x, id);
   const tc_dtype d = x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype;
-  const bool anywhere = n && begins_anywhere(x, id, n);
+  const char *anywhere = begins_anywhere(x, id, n);
   if (n)
-    tc_print_line(&x->s, "tc_held%s<tc_%s, %s%s> w%u[%s];", anywhere ? "_from" : "",
-                  tc_print_storage(d), n, anywhere ? ", TC_ANYWHERE" : "", id, x->unroll);
+    tc_print_line(&x->s, "tc_held%s<tc_%s, %s%s%s> w%u[%s];", anywhere ? "_from" : "",
+                  tc_print_storage(d), n, anywhere ? ", " : "", anywhere ? anywhere : "", id, x->unroll);
   else tc_print_line(&x->s, "tc_v%s w%u[%s];", tc_print_compute(e->dtype), id, x->unroll);
 }
 
@@ -57,13 +61,13 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   else if (n) tc_print_address(&x->s, &e->address, &t);
   else tc_print_load(&x->s, id, &t);
   const char *text = t.text ? t.text : "0";
-  const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED,
-             anywhere = n && begins_anywhere(x, id, n);
+  const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED;
+  const char *anywhere = begins_anywhere(x, id, n);
   if (smem_cache) tc_print_line(&x->s, "if (item < cached) w%u[u] = s%u[item];", id, id);
   if (n)
-    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s%s<%s%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
+    tc_print_line(&x->s, "%sw%u[u] = tc_hold%s%s<%s%s%s%s>(b%u + (%s)%s);", smem_cache ? "else " : "", id,
                   tc_schedule_has(&x->plan->bypass_l1, id) ? "_once" : "",
-                  anywhere ? "_from" : "", n, anywhere ? ", TC_ANYWHERE" : "",
+                  anywhere ? "_from" : "", n, anywhere ? ", " : "", anywhere ? anywhere : "",
                   x->residency[id] ? ", TC_FULL" : "", e->buffer, text,
                   x->residency[id] ? ", policy" : "");
   else tc_print_line(&x->s, "w%u[u] = %s;", id, text);
@@ -71,7 +75,7 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
 }
 
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
-  if (!x->early[id] && !x->prefetched[id]) return false;
+  if (x->peeled || (!x->early[id] && !x->prefetched[id])) return false;
   tc_putf(out, neighbours(x, id) ? "tc_arrived(w%u[u])" : "w%u[u]", id);
   return true;
 }

@@ -26,8 +26,10 @@ static void put_size(const tc_cuda_launch *x, const char *name, uint32_t axes, b
 static void put_pick(const tc_cuda_launch *x, const char *items, const char *points) {
   tc_putf(x->out,
           "    const tc_cuda_form *f = forms;\n"
-          "    while (!tc_cuda_fits(c, f, small, vectorized, %s, %s)) ++f;\n",
+          "    while (!tc_cuda_fits(c, f, small, vectorized, %s, %s)",
           items, points);
+  if (tc_cuda_has_rows_in_phase(x->text->schedule)) tc_put(x->out, " || f->phased > phased");
+  tc_put(x->out, ") ++f;\n");
 }
 
 static uint32_t parallel_axes(const tc_cuda_launch *x) { return (1u << x->n->nparallel) - 1; }

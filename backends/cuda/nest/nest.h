@@ -30,6 +30,7 @@ typedef struct tc_cuda_nest {
   bool scan;                  /* the nest has one */
   /* this body keeps rows in registers; takes unaligned rows; has no tiles */
   bool in_registers, unaligned, narrow;
+  bool phased;   /* its unaligned rows are in phase */
   bool peeled;   /* elements at hand are those beside the aligned ones */
   bool tiled;    /* its rows pass through shared memory */
   bool anywhere; /* TC_ANYWHERE says in which functions of it loads begin anywhere */
@@ -83,6 +84,8 @@ typedef enum {
   TC_CUDA_PLAIN,
   TC_CUDA_UNALIGNED,
   TC_CUDA_NARROW,
+  TC_CUDA_PHASED,
+  TC_CUDA_PHASED_IN_REGISTERS,
   TC_CUDA_BODY_KINDS
 } tc_cuda_body_kind;
 bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_body_kind kind, tc_buf *out);
@@ -165,7 +168,11 @@ void tc_cuda_close_row_tiles(tc_cuda_nest *x);
 bool tc_cuda_take_tiled_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 bool tc_cuda_take_tiled_store(tc_cuda_nest *x, const tc_action *a);
 
-/* unaligned_rows.c: reductions over rows that begin anywhere.
+/* ... rows in phase with those that say where items begin. */
+void tc_cuda_put_in_phase(const tc_kernel *k, const tc_program *p, const tc_nest *n,
+                          const tc_cuda_nest_schedule *s, tc_buf *loads, tc_buf *stores);
+
+/* unaligned_rows.c: rows that begin anywhere.
  *
  * Declares the aligned items of the row, head, the elements in front of them, and ends, the peeled
  * elements: head and tail. */

@@ -12,9 +12,13 @@ static void put_release(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base
   tc_print_line(&x->s, "}");
 }
 
+/* Peeled elements of rows in registers are on their way with the items. */
+static bool peels_first(const tc_cuda_nest *x, const tc_cuda_loop *w) { return x->phased && w->once; }
+
 static void put_pass(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   tc_cuda_put_loads(x, w, base);
   tc_cuda_put_prefetched(x, w, base);
+  if (peels_first(x, w)) tc_cuda_put_peeled(x, w->st);
   if (tc_cuda_folds(x, w->st)) tc_cuda_put_accumulators(x, w->st, false);
   uint8_t *outer = tc_print_enter(&x->s);
   tc_cuda_skip_rows(x, w->st);
@@ -77,6 +81,6 @@ void tc_cuda_put_loop(tc_cuda_nest *x, const tc_cuda_loop *w) {
     tc_print_line(&x->s, "}");
   }
   tc_cuda_end_in_order(x, w);
-  if (x->unaligned) tc_cuda_put_peeled(x, w->st);
+  if (x->unaligned && !peels_first(x, w)) tc_cuda_put_peeled(x, w->st);
   x->divisors = 0;
 }

@@ -1,7 +1,8 @@
-/* unaligned_rows.c - reductions over rows that begin anywhere (a width that is no multiple of the
- * lanes, a view that begins inside of a row): head and tail, the elements up to the first aligned
- * address and behind the last whole item, are peeled; all others are loaded 16 bytes at a time.
- * For nests whose rows are read by one load, in one pass, and not written. */
+/* unaligned_rows.c - rows that begin anywhere (a width that is no multiple of the lanes, a view that
+ * begins inside of a row): head and tail, the elements up to the first aligned address and behind
+ * the last whole item, are peeled; all others are loaded and stored 16 bytes at a time.
+ * For nests whose rows are read by one load, in one pass, and not written; and for all others whose
+ * rows are in phase (tc_cuda_phase). */
 #include "backends/cuda/nest/nest.h"
 
 #include <stdlib.h>
@@ -18,16 +19,23 @@ static uint32_t load_of(tc_cuda_nest *x) {
   return id;
 }
 
+/* The row that says where items begin. */
+static tc_cuda_row row_of(tc_cuda_nest *x) {
+  if (x->phased) return tc_cuda_phase(x->s.k, x->s.p, &x->s.k->nest[x->number]);
+  const tc_expr *e = &x->s.k->expr[load_of(x)];
+  return (tc_cuda_row){&e->address, e->buffer, 0};
+}
+
 void tc_cuda_put_peeled_bounds(tc_cuda_nest *x) {
   const int v = x->nest->vector;
-  const tc_expr *e = &x->s.k->expr[load_of(x)];
+  const tc_cuda_row row = row_of(x);
   tc_buf at = {0}, extent = {0};
   x->s.axis[v] = "0";
-  tc_print_address(&x->s, &e->address, &at);
+  tc_print_address(&x->s, row.address, &at);
   x->s.axis[v] = x->axis_text[v];
   tc_print_extent(&x->s, &x->nest->axis[v], &extent);
   const char *n = extent.text ? extent.text : "0";
-  tc_print_line(&x->s, "const tc_int head = tc_head<TC_L>(b%u + (%s), (tc_int)(%s));", e->buffer,
+  tc_print_line(&x->s, "const tc_int head = tc_head<TC_L>(b%u + (%s), (tc_int)(%s));", row.buffer,
                 at.text ? at.text : "0", n);
   tc_print_line(&x->s, "const tc_int items = ((%s) - head) / TC_L;", n);
   tc_print_line(&x->s, "const tc_int ends = (%s) - items * TC_L;", n);
@@ -38,7 +46,8 @@ void tc_cuda_put_peeled_bounds(tc_cuda_nest *x) {
 void tc_cuda_open_peeled(tc_cuda_nest *x) {
   x->s.vector = -1;
   x->peeled = true;
-  tc_print_line(&x->s, "for (tc_int end = threads.t; end < ends; end += threads.size) {");
+  /* rows in registers have a thread for each */
+  tc_print_line(&x->s, x->in_registers ? "if (const tc_int end = threads.t; end < ends) {" : "for (tc_int end = threads.t; end < ends; end += threads.size) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int %s = end < head ? end : end + items * TC_L;",
                 x->axis_text[x->nest->vector]);

@@ -82,5 +82,17 @@ uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const t
 /* Are there functions of a nest that peel its rows? */
 bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       const uint8_t *need);
+/* Rows of a nest that reads them several times or writes them, and may peel them all alike: where all of them begin equally
+ * far behind an aligned address (in phase), the stores of the smallest elements, or loads, say how far.  No address: there is
+ * no such function. */
+typedef struct tc_cuda_row {
+  const tc_address *address;
+  uint32_t buffer;
+  size_t bytes; /* of an element */
+} tc_cuda_row;
+tc_cuda_row tc_cuda_phase(const tc_kernel *k, const tc_program *p, const tc_nest *n);
+/* Items of a row in phase, at least: with fewer a warp has threads without any, and elements one by one take less.  Those of
+ * words do as long as registers hold the row.  (H200: softmax, norms, losses and their gradients.) */
+static inline int64_t tc_cuda_least_in_phase(int64_t lanes) { return lanes > 4 ? 32 : 1025; }
 
 #endif

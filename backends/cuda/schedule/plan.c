@@ -110,9 +110,10 @@ static bool counts_rows(const tc_cuda_plan *x) {
   return false;
 }
 
+enum { WORD = 4 };
+
 /* Single accesses of less than a word are too narrow; of operands, which views may move. */
 static others plan_others(const tc_cuda_plan *x, tc_cuda_alignment all) {
-  enum { WORD = 4 };
   const int form = x->nest->form;
   const tc_cuda_alignment stores = tc_cuda_find_alignment(x, false);
   if (all != TC_CUDA_SOMETIMES || x->nest->index64) return (others){.scalar = all == TC_CUDA_NEVER};
@@ -128,9 +129,29 @@ static tc_cuda_variant plan_anywhere(tc_cuda_variant aligned) {
   return aligned;
 }
 
+/* May items begin where the rows are aligned? */
+static bool may_be_in_phase(const tc_cuda_plan *x, const tc_cuda_variant *aligned) {
+  enum { LEAST_LANES = 4 };
+  const int64_t items = tc_cuda_constant_items(x->n, (int)aligned->lanes);
+  return !x->nest->index64 && aligned->lanes >= LEAST_LANES && (items < 0 || items >= tc_cuda_least_in_phase(aligned->lanes)) &&
+         tc_cuda_phase(x->k, x->p, x->n).address;
+}
+
+/* And loads that begin anywhere beside stores in phase take the place of single elements that are too narrow. */
+static void plan_in_phase(tc_cuda_plan *x, tc_cuda_variant aligned) {
+  aligned.aligned = false;
+  aligned.in_phase = true;
+  aligned.least = tc_cuda_least_in_phase(aligned.lanes);
+  tc_cuda_plan_rows(x, aligned);
+  aligned.in_phase = false;
+  aligned.stores_in_phase = true;
+  if (x->phased) tc_cuda_plan_rows(x, aligned);
+}
+
 static void plan_row_variants(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
                               tc_cuda_alignment alignment) {
   const others o = plan_others(x, alignment); /* before x->need is that of a stage */
+  const bool narrow = tc_cuda_loads_operand(x, WORD), phased = may_be_in_phase(x, &aligned);
   tc_cuda_plan_tiled_rows(x, scalar);
   if (alignment != TC_CUDA_NEVER) tc_cuda_plan_rows(x, aligned);
   if (alignment == TC_CUDA_ALWAYS) return;
@@ -138,7 +159,9 @@ static void plan_row_variants(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_
     tc_cuda_plan_unaligned_rows(x, scalar);
     return;
   }
+  x->phased = phased && narrow;
   const bool anywhere = o.anywhere && tc_cuda_plan_rows(x, plan_anywhere(aligned));
+  if (phased) plan_in_phase(x, aligned);
   if (o.scalar || !anywhere) tc_cuda_plan_rows(x, scalar);
 }
 

@@ -12,6 +12,7 @@ typedef struct tc_cuda_plan {
   const tc_nest *n;
   uint8_t *need; /* expressions of the nest */
   tc_cuda_nest_schedule *nest;
+  bool phased;   /* functions for rows in phase leave short ones to others */
   uint32_t nvariant;
   tc_cuda_variant variant[TC_CUDA_VARIANTS];
 } tc_cuda_plan;

@@ -64,6 +64,12 @@ static int registers_of(const rows *r, const tc_cuda_variant *f, bool exact) {
          r->shared * (lanes < 4 ? lanes * 8 : PREFETCHED);
 }
 
+/* What loads that all rows share take more where these are in phase, for they are not: the words at both ends. */
+static int registers_of_ends(const rows *r, const tc_cuda_variant *f) {
+  enum { WORDS = 5 };
+  return tc_cuda_is_phased(f) ? r->count + WORDS * r->shared * (int)f->unroll : 0;
+}
+
 /* The largest number of items that a thread keeps: a power of 2.  Functions of f64 are long: they
  * take many registers for each of the items that wait for them. */
 static int most_items(const rows *r, int64_t lanes_of) {
@@ -84,7 +90,7 @@ static void hold_rows(tc_cuda_variant *f, const rows *r, int group, int unroll, 
   f->longest = unroll * group;
   f->shared = false;
   const int threads = group > TC_CUDA_BLOCK ? group : TC_CUDA_BLOCK;
-  f->blocks = FILE_WORDS / registers_of(r, f, exact) / ((threads + WARPS - 1) / WARPS * WARPS);
+  f->blocks = FILE_WORDS / (registers_of(r, f, exact) + registers_of_ends(r, f)) / ((threads + WARPS - 1) / WARPS * WARPS);
 }
 
 /* As tc_cuda_group_size in launch.c. */
@@ -194,12 +200,15 @@ static int busy_group(int group, int64_t items) {
 
 /* Rows of constant length: one group, as many items as there are. */
 static bool plan_fixed_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f) {
-  enum { LEAST = 32, LARGE = 256 };
+  enum { LEAST = 32, LARGE = 256, WARP = 32 };
   const int64_t items = tc_cuda_constant_items(plan->n, (int)f.lanes);
   if (items < 0) return false;
+  if (f.aligned_stores && plan->phased) return true; /* they are in phase */
+  if (tc_cuda_is_phased(&f)) f.least = 0; /* which is known */
   const int each = r->count ? most_items(r, f.lanes) : (int)f.items;
   int group = fixed_group(plan->p, plan->n, items, items_of_fixed(r, each, items, f.lanes == 1));
-  if (!r->count && f.lanes > 1 && group <= 32) group = busy_group(group, items);
+  if (tc_cuda_is_phased(&f) && group < WARP) group = WARP; /* a thread for each peeled element */
+  else if (!r->count && f.lanes > 1 && group <= WARP) group = busy_group(group, items);
   const int64_t unroll = items ? (items + group - 1) / group : 1;
   const int64_t words = r->count * f.lanes * unroll;
   const bool fits = r->count && each && unroll <= each &&
@@ -298,10 +307,11 @@ static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
  * worth as many functions. */
 static void add_other_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f,
                               int items) {
-  enum { LARGE = 512 /* threads that read one long row again sooner than they keep it */, WORDS = 4 };
+  enum { LARGE = 512 /* threads that read one long row again sooner than they keep it */, WORDS = 4, SHORT = 64 };
   static const shape shapes[] = {{32, 3}, {32, 4},  {32, 6},  {32, 8},  {64, 8}, {128, 6},
                                  {128, 8}, {256, 6}, {256, 8}, {512, 6}, {512, 8}};
   const bool few = f->lanes > 1 || plan->nest->width <= WORDS;
+  const int longest = plan->phased ? SHORT : TC_CUDA_LARGEST_GROUP;
   tc_cuda_variant open = *f;
   hold_rows(&open, r, 32, items_of_parts((int)f->lanes, items), false);
   open.group = 0;
@@ -309,8 +319,20 @@ static void add_other_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_va
   for (int i = 0; i < (int)(sizeof shapes / sizeof *shapes); ++i) {
     const int each = items_of(&shapes[i], items);
     const bool whole = shapes[i].eighths == WHOLE, large = shapes[i].threads >= LARGE;
+    if (shapes[i].threads > longest) break;
     if ((few && !whole && shapes[i].eighths != HALF) || (large && (few || r->count < 2))) continue;
     if (each) add_group(r, plan, f, shapes[i].threads, each, false);
+  }
+}
+
+/* Of rows in phase: a thread for each peeled element.  Rows that nothing but views has take fewer functions. */
+static void add_phased_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
+  static const shape fine[] = {{32, 8}, {64, 8}, {128, 8}, {256, 6}, {256, 8}}, coarse[] = {{32, 8}, {128, 8}, {256, 8}};
+  const shape *shapes = f->in_phase ? fine : coarse;
+  const int n = (int)(f->in_phase ? sizeof fine / sizeof *fine : sizeof coarse / sizeof *coarse);
+  for (int i = 0; i < n; ++i) {
+    const int each = items_of(&shapes[i], items);
+    if (each && each * shapes[i].threads >= f->least) add_group(r, plan, f, shapes[i].threads, each, false);
   }
 }
 
@@ -336,6 +358,10 @@ static void add_groups(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant 
                      coarse[] = {{64, 4}, {128, 4}, {128, 8}, {256, 6}, {256, 8}, {512, 8}};
   const bool once = r->passes < 2, halves = f->lanes > 4 && !once && items >= HALF;
   const int n = (int)(halves ? sizeof fine / sizeof *fine : sizeof coarse / sizeof *coarse);
+  if (tc_cuda_is_phased(f)) {
+    add_phased_groups(r, plan, f, items);
+    return;
+  }
   if (!f->aligned) {
     add_other_groups(r, plan, f, items);
     return;
@@ -395,8 +421,9 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f)
       add_long(r, plan, &f);
     }
   }
+  if (f.aligned_stores && plan->phased) return;
   if (f.shared)
-    for (int i = f.aligned ? 0 : 1; i < SMEM_GROUPS; ++i) add_smem_group(r, plan, f, i);
+    for (int i = f.aligned ? 0 : f.lanes == 1 && plan->phased ? SMEM_GROUPS - 1 : 1; i < SMEM_GROUPS; ++i) add_smem_group(r, plan, f, i);
   else if (items && f.aligned && r->passes < 2) add_once(plan, f);
   else {
     if (items) f.unroll = 4;
@@ -466,7 +493,7 @@ bool tc_cuda_plan_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { ROW = 32, PART = 16, MOST = 4 };
   const uint32_t before = x->nvariant;
   const int elements = tc_cuda_has_kind(x->n, TC_ACT_SCAN) ? PART : ROW;
-  const bool wide = f.aligned || f.aligned_stores;
+  const bool wide = f.aligned || f.aligned_stores || tc_cuda_is_phased(&f);
   f.items = wide && elements / f.lanes > MOST ? MOST : elements / f.lanes;
   const rows r = rows_of(x, &f, elements);
   if (r.tuples && !r.count) f.items = TUPLE_ITEMS;

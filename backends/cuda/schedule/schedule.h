@@ -110,11 +110,16 @@ typedef struct tc_cuda_variant {
   /* Conditions.  aligned: what accesses of `width` elements need; index32: what 32-bit indices
    * need; longest, least: items of a row at most, and at least (0: any); full: the row fills the
    * group exactly (of warps: each of some number of them), so that no thread tests whether it has
-   * an item.  least and full ask for many rows, too. */
+   * an item.  least (but for rows in phase) and full ask for many rows, too. */
   bool aligned, index32, full;
   /* As aligned, but of stores and sizes alone: loads of several elements begin at any address, and
    * are of the aligned words that those lie in. */
   bool aligned_stores;
+  /* Rows begin anywhere, but all that the nest reads or writes equally far behind an aligned address: items begin at aligned
+   * ones, head and tail are peeled. */
+  bool in_phase;
+  /* The same of stores alone (or of one load): the others begin anywhere. */
+  bool stores_in_phase;
   int64_t longest, least;
   bool registers; /* rows are in registers, `unroll` items a thread */
   /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by one;
@@ -145,9 +150,21 @@ static inline const tc_cuda_nest_schedule *tc_cuda_nest_schedule_of(const tc_sch
 static inline const tc_cuda_variant *tc_cuda_variant_of(const tc_schedule_nest *s, uint32_t i) {
   return (const tc_cuda_variant *)s->variant[i].nest;
 }
-static inline bool tc_cuda_has_loads_anywhere(const tc_schedule_nest *s) {
+static inline bool tc_cuda_is_phased(const tc_cuda_variant *v) { return v->in_phase || v->stores_in_phase; }
+/* Is there such a function? */
+static inline bool tc_cuda_has_aligned_stores(const tc_schedule_nest *s) {
   bool any = false;
   for (uint32_t i = 0; i < s->nvariant; ++i) any |= tc_cuda_variant_of(s, i)->aligned_stores;
+  return any;
+}
+static inline bool tc_cuda_has_loads_anywhere(const tc_schedule_nest *s) {
+  bool any = tc_cuda_has_aligned_stores(s);
+  for (uint32_t i = 0; i < s->nvariant; ++i) any |= tc_cuda_variant_of(s, i)->stores_in_phase;
+  return any;
+}
+static inline bool tc_cuda_has_rows_in_phase(const tc_schedule_nest *s) {
+  bool any = false;
+  for (uint32_t i = 0; i < s->nvariant; ++i) any |= tc_cuda_is_phased(tc_cuda_variant_of(s, i));
   return any;
 }
 

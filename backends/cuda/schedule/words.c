@@ -244,6 +244,15 @@ static const char *refuse_aligned_stores(const tc_schedule_place *at) {
              : "the form has no loads that begin anywhere";
 }
 
+static const char *refuse_in_phase(const tc_schedule_place *at) {
+  const tc_cuda_variant *v = variant_of(at);
+  if (v->in_phase && v->stores_in_phase) return "'in-phase' says more";
+  if (v->aligned || v->aligned_stores || v->unaligned || v->tile) return "other words say where its rows begin";
+  if (v->full) return "rows that fill a group begin at aligned addresses";
+  if (v->registers && v->group < WARP) return "there is no thread for each peeled element";
+  return is_form(at, TC_CUDA_ROWS) && tc_cuda_phase(at->k, at->p, at->nest).address ? NULL : "the nest has no rows of which all can be peeled alike";
+}
+
 static const char *refuse_full(const tc_schedule_place *at) {
   const tc_cuda_variant *v = variant_of(at);
   if (!v->registers) return "rows are not in registers";
@@ -311,8 +320,8 @@ static const char *refuse_lanes(const tc_schedule_place *at) {
                ? NULL
                : "unaligned tiles are stored 8 bytes at a time";
   if (!tc_cuda_is_power(v->lanes)) return "it is no power of two";
-  if (!v->aligned && !v->aligned_stores && !v->unaligned)
-    return "accesses of several elements want 'aligned', 'aligned-stores' or 'unaligned'";
+  if (!v->aligned && !v->aligned_stores && !tc_cuda_is_phased(v) && !v->unaligned)
+    return "accesses of several elements want 'aligned', 'aligned-stores', 'in-phase' or 'unaligned'";
   return v->lanes > nest_of(at)->width ? "it is more than 'width'" : NULL;
 }
 
@@ -424,6 +433,8 @@ static const tc_schedule_word common_words[] = {
 static const tc_schedule_word when_words[] = {
     {"aligned", TC_WORD_FLAG, VARIANT(aligned), 0, NULL, NULL, NULL},
     {"aligned-stores", TC_WORD_FLAG, VARIANT(aligned_stores), 0, refuse_aligned_stores, NULL, NULL},
+    {"in-phase", TC_WORD_FLAG, VARIANT(in_phase), 0, refuse_in_phase, NULL, NULL},
+    {"in-phase-stores", TC_WORD_FLAG, VARIANT(stores_in_phase), 0, refuse_in_phase, NULL, NULL},
     {"index32", TC_WORD_FLAG, VARIANT(index32), 0, refuse_index32, NULL, NULL},
     {"full", TC_WORD_FLAG, VARIANT(full), 0, refuse_full, NULL, NULL},
     {"least", TC_WORD_COUNT, VARIANT(least), 0, refuse_least, NULL, NULL},
