@@ -1,6 +1,7 @@
 # Tests of the plugin as a user meets it: diagnostics with their places, flags, rewritten programs.
 #
-#   %clang    clang of the plugin's version       %tc       the same with the plugin and the headers
+#   %clang    clang of the plugin's version       %tc       the same with the plugin and the headers, kernels for one level
+#   %tc_levels  %tc with kernels for all levels, as users have it: for what the levels are the point of, at five times the cost
 #   %run      what programs link with             %check    FileCheck --match-full-lines is not set
 #   %cuda_texts  %tc for CUDA, for what is said and dumped of kernels: a stub in place of NVRTC, the others are not optimised
 #   %machine_code   the same with NVRTC, and MACHINE_CODE defined, which leaves out what others stand for
@@ -20,12 +21,14 @@ if "gcc" in os.path.basename(config.tc_clang):
                                    config.tc_clang, config.tc_plugin)
 nvrtc_stub = os.path.join(config.tc_binary, "tests", "cuda_stub", "libnvrtc_stub.so")
 plain_kernels = " ".join("-fplugin-arg-tc-" + o for o in ("backend=cuda", "cuda-arch=90", "isa=v2", "opt=0"))
+one_level = "-fplugin-arg-tc-isa=v2"
 config.substitutions += [
     ("%cuda_texts", "%s %s -fplugin-arg-tc-nvrtc=%s %s" % (with_plugin, headers, nvrtc_stub, plain_kernels + " -fplugin-arg-tc-cache=off")),
     ("%machine_code", "%s %s -fplugin-arg-tc-nvrtc=%s %s -DMACHINE_CODE" % (with_plugin, headers, config.tc_nvrtc, plain_kernels)),
     ("%tc_cuda", "%s -fplugin-arg-tc-nvrtc=%s %s" % (with_plugin, config.tc_nvrtc, headers)),
-    ("%tcxx", "%s -x c++ %s" % (with_plugin, headers)),
-    ("%tc", "%s %s" % (with_plugin, headers)),
+    ("%tc_levels", "%s %s" % (with_plugin, headers)),
+    ("%tcxx", "%s -x c++ %s %s" % (with_plugin, headers, one_level)),
+    ("%tc", "%s %s %s" % (with_plugin, headers, one_level)),
     ("%plain", "%s %s" % (config.tc_clang, headers)),
     ("%clang_bare", config.tc_clang),
     ("%run", "-L %s -ltcrt -lm -ldl -Wl,-rpath,%s" % (config.tc_library, config.tc_library)),

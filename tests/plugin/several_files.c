@@ -9,7 +9,7 @@
 // RUN: %tc -O2 -c %inputs/second.c -I %inputs -o %t.o && rm -f %t.a && ar rc %t.a %t.o && %tc -O2 %s %t.a -I %inputs -o %t %run && %t | %check %s
 //
 // One definition of the softmax kernel in the program, and one body of it.
-// RUN: %tc -O2 %s %inputs/second.c -I %inputs -o %t %run && %nm %t | grep ' W tck_.*exp.*_v3$' | sort | uniq -c | %check --check-prefix=ONE %s
+// RUN: %tc_levels -O2 %s %inputs/second.c -I %inputs -o %t %run && %nm %t | grep ' W tck_.*exp.*_v3$' | sort | uniq -c | %check --check-prefix=ONE %s
 // RUN: %nm %t | grep -c 'tck_max_exp_sum.*_team_v3' | %check --check-prefix=BODY %s
 // ONE-NOT: {{^ *[2-9]}}
 // BODY: {{^}}1{{$}}

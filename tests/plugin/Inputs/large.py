@@ -99,7 +99,7 @@ def measure(make, n, *flags):
 
 
 results = [measure(many_operands, 1000, "-c"), measure(many_numbers, 2000, "-c"), measure(many_breaks, 200, "-c"),
-           measure(many_results, 1000, "-c"), measure(far_dag, 2200, "-c"), measure(random_dag, 20000, "-c"),
+           measure(many_results, 1000, "-c"), measure(far_dag, 2200, "-c"), measure(random_dag, 10000, "-c"),
            measure(training_step, 120, "-c"), measure(long_chain, 100000, "-c")]
-gradients = [measure(gradient_dag, n, "-c") for n in (4950, 9900)]
+gradients = [measure(gradient_dag, n, "-c") for n in (2475, 4950)]
 sys.exit(not all(s and s <= 60 for s in results + gradients) or gradients[1] > 3 * gradients[0])
