@@ -39,6 +39,19 @@ const char *tc_autodiff_refusal(tc_op op, int operand) {
   return has_none(r) && r->text ? r->text : "the op has no derivative with respect to that operand";
 }
 
+/* Does the formula, which ends with its line, read the variable?  Names of functions are longer. */
+static bool reads(const char *line, char name) {
+  for (char before = ' '; *line && *line != '\n'; before = *line++)
+    if (*line == name && before < 'a' && line[1] < 'a') return true;
+  return false;
+}
+
+bool tc_autodiff_reads(tc_op op, int operand, int i) {
+  const tc_vjp_rule *r = tc_vjp_rule_of(op);
+  if (!tc_vjp_differentiates(op, operand)) return false;
+  return r->fn || reads(line_of(r->text, operand), (char)('x' + i));
+}
+
 /* ---- vocabulary ------------------------------------------------------------------------------ */
 
 tc_ref vj_dy(const tc_vjp *v) { return dc_in(&v->c, v->dy[0]); }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "autodiff/autodiff.h"
 #include "graph/ops/scalar.h"
 #include "runtime/libtcrt/src/autograd/tape.h"
 #include "runtime/libtcrt/src/dispatch.h"
@@ -154,10 +155,19 @@ tc_tensor *tc_zero_(tc_tensor *x) {
 
 enum { MAX_OPERANDS = 3 };
 
-/* y as an operand next to x: of x's dtype or a mask, and apart from x's memory unless it is x. */
-static const tc_tensor *beside(const tc_tensor *x, const tc_tensor *y, tc_tensor **copy) {
+/* Does a gradient of the op need what operand i is? */
+static bool is_saved(tc_op op, int nin, const tc_tensor *const *in, int i) {
+  for (int k = 0; k < nin && !tc_tape_off; k++)
+    if (in[k] && in[k]->autograd && tc_autodiff_reads(op, k, i)) return true;
+  return false;
+}
+
+/* y as an operand next to x: of x's dtype or a mask, and apart from x's memory unless it is x and
+ * needs not stay. */
+static const tc_tensor *beside(const tc_tensor *x, const tc_tensor *y, bool stays,
+                               tc_tensor **copy) {
   bool other = y->key.dtype != x->key.dtype && y->key.dtype != TC_BOOL;
-  bool apart = identical(x, y) || !overlap(x, y);
+  bool apart = !overlap(x, y) || (!stays && identical(x, y));
   if (!other && apart) return y;
   return *copy = other ? tc_cast(y, (tc_dtype)x->key.dtype) : tc_clone(y);
 }
@@ -168,7 +178,7 @@ bool tc_update(const char *name, tc_op op, int nin, const tc_tensor *const *in, 
   bool done = check_target(name, x);
   for (int i = 0; i < nin && done; i++) {
     done = check_source(name, i, x, in[i]);
-    operand[i] = done ? beside(x, in[i], &copy[i]) : NULL;
+    operand[i] = done ? beside(x, in[i], is_saved(op, nin, in, i), &copy[i]) : NULL;
     done = operand[i] != NULL;
   }
   done = done && tc_eager_update(name, op, nin, operand, x);

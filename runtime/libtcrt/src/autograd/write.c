@@ -13,14 +13,13 @@ static bool may_write(const char *name, tc_tensor *x) {
   const char *why = NULL;
   if (v && v->leaf)
     why = "is a leaf that requires gradients; update it inside of TC_NO_GRAD { }, or write to a "
-          "tc_clone of it";
+          "tc_clone";
   else if (s && atomic_load_explicit(&s->leaves, memory_order_relaxed) > 0)
     why = "shares its memory with a leaf that requires gradients; update it inside of "
           "TC_NO_GRAD { }, or write to a tc_clone";
   else if (!v && s && !tc_tape_find_others(x))
-    why = "shares its memory with tensors outside of all scopes, to which gradients of what is "
-          "written "
-          "cannot follow; open a TC_SCOPE around them, or make the whole of parts (tc_stack)";
+    why = "shares its memory with tensors outside of all scopes, which gradients do not reach; "
+          "open a TC_SCOPE, or use tc_stack";
   return !why || tc_fail("%s: operand 1 %s", name, why);
 }
 
