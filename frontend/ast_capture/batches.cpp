@@ -199,7 +199,7 @@ Value Evaluator::do_tc_vmap(const CallExpr *e) {
   auto n = given ? constant_argument(e, 2, "how many operands there are") : std::nullopt;
   auto m = n ? constant_argument(e, 5, "how many results there are") : std::nullopt;
   if (!m || !map_operands(e, *n, batch)) return {};
-  if (*m < 0 || *m > 255) fail(loc, "lists of more than 255 tensors are not captured");
+  if (*m < 0) fail(loc, "the number of tensors in the list is negative");
   Value out = evaluate(argument(e, 6));
   if (!failed && out.kind != Value::Pointer) fail(loc, "results go to a list that is not followed");
   if (failed) return {};

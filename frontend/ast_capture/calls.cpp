@@ -175,10 +175,7 @@ std::optional<Tensor> Evaluator::as_tensor(Value v, const Expr *e) {
 
 bool Evaluator::append_tensors(const Value &array, const Expr *arg, int64_t n,
                                std::vector<tc_ref> &in) {
-  if (n < 0 || n > 255) {
-    fail(arg->getExprLoc(), "lists of more than 255 tensors are not captured");
-    return false;
-  }
+  if (n < 0) fail(arg->getExprLoc(), "the number of tensors in the list is negative");
   for (int64_t i = 0; i < n && !failed; i++) {
     if (array.kind != Value::Pointer) {
       fail(arg->getExprLoc(), "a list of tensors that is not a local array");
@@ -450,13 +447,17 @@ void Evaluator::take_tensor(char kind, const Expr *arg, ApiCall &c) {
   c.in.push_back(tensor->ref);
 }
 
+static const size_t most_operands = 255; // of a node
+
 // T: an array of tensors, and their number.
 void Evaluator::take_tensors(const Expr *arg, ApiCall &c, tc_op op) {
   Value array = evaluate(arg);
   if (failed) return;
   Value count = evaluate(argument(c.call, c.next++));
   auto n = count.kind == Value::Scalars ? as_constant(count.scalar) : std::nullopt;
-  if (n) append_tensors(array, arg, *n, c.in);
+  if (n && *n > int64_t(most_operands) && op != OP_CONCAT && op != OP_STACK) // see joined_in_parts
+    fail(arg->getExprLoc(), "operations of more than 255 tensors are not captured");
+  else if (n) append_tensors(array, arg, *n, c.in);
   else fail_to_list(count, arg->getExprLoc(), op);
 }
 
@@ -526,6 +527,21 @@ bool Evaluator::place_numbers(const ApiRow &row, tc_op &op, ApiCall &c) {
   return !failed;
 }
 
+// Lists that are longer than a node's are joined in parts, and the parts along the same axis.
+tc_op Evaluator::joined_in_parts(tc_op op, const std::vector<tc_dim> &attrs, const CallExpr *e,
+                                 std::vector<tc_ref> &in) {
+  for (; in.size() > most_operands && !failed; op = OP_CONCAT) {
+    std::vector<tc_ref> parts;
+    for (size_t i = 0; i < in.size() && !failed; i += most_operands) {
+      const auto begin = in.begin() + static_cast<std::ptrdiff_t>(i);
+      const size_t n = std::min(in.size() - i, most_operands);
+      parts.push_back(build(op, {begin, begin + static_cast<std::ptrdiff_t>(n)}, attrs, nullptr, e));
+    }
+    in = std::move(parts);
+  }
+  return op;
+}
+
 Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   ApiCall c;
   c.call = e;
@@ -535,6 +551,7 @@ Value Evaluator::call_api(const CallExpr *e, const ApiRow &row) {
   convert_operands(op, c.in, e);
   if (!place_numbers(row, op, c)) return {};
   ops++;
+  op = joined_in_parts(op, c.attrs, e, c.in);
   tc_ref ref = build(op, c.in, c.attrs, c.string.empty() ? nullptr : c.string.c_str(), e);
   if (c.further.empty()) return result(ref, op, c.first ? &*c.first : nullptr);
   for (size_t i = 0; i < c.further.size() && !failed; i++)

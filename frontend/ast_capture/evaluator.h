@@ -306,6 +306,8 @@ private:
   bool take_arguments(struct ApiRow const &row, struct ApiCall &c);
   void take_tensor(char kind, const clang::Expr *arg, struct ApiCall &c);
   void take_tensors(const clang::Expr *arg, struct ApiCall &c, tc_op op);
+  tc_op joined_in_parts(tc_op op, const std::vector<tc_dim> &attrs, const clang::CallExpr *e,
+                        std::vector<tc_ref> &in);
   void take_sizes(const clang::Expr *arg, struct ApiCall &c);
   void take_number(const clang::Expr *arg, struct ApiCall &c, bool front, bool like);
   void take_address(const clang::Expr *arg, struct ApiCall &c);

@@ -11,7 +11,9 @@ using llvm::isa;
 using llvm::StringRef;
 
 static const int max_iterations = 16384; // of all loops of a segment together
-static const int max_unrolled = 2048;    // operations of one loop
+// Operations of a loop, whose body is a segment where there are more.  In a called function, where
+// it cannot be, as many as the caller may have.
+static const int max_unrolled = 2048;
 
 static const char *kind_of(const Stmt *s) {
   if (isa<GotoStmt>(s) || isa<IndirectGotoStmt>(s)) return "goto";
@@ -286,7 +288,7 @@ Evaluator::Flow Evaluator::execute_loop(const Stmt *init, const Expr *condition,
                     " rounds in all are not unrolled; work on a whole tensor instead");
       return Flow::Return;
     }
-    if (ops - before > max_unrolled) {
+    if (frames.size() == 1 && ops - before > max_unrolled) {
       fail(loc, "the loop makes more than " + std::to_string(max_unrolled) +
                     " operations; its body is compiled instead");
       return Flow::Return;

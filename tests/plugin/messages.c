@@ -32,8 +32,10 @@ TC_COMPILE tc_tensor *tensors(X, const tc_tensor *const *all) { return tc_concat
 // CHECK-DAG: messages.c:[[#@LINE-1]]:82: remark: 'tensors' not compiled: an element of the list is not a tensor that is followed
 TC_COMPILE tc_tensor *unset_element(X) { const tc_tensor *all[2] = {x}; return tc_concat(all, 2, 0); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:90: remark: 'unset_element' not compiled: an element of the list is not a tensor that is followed
-TC_COMPILE tc_tensor *many(X) { const tc_tensor *all[300]; for (int i = 0; i < 300; i++) all[i] = x; return tc_concat(all, 300, 0); }
-// CHECK-DAG: messages.c:[[#@LINE-1]]:119: remark: 'many' not compiled: lists of more than 255 tensors are not captured
+TC_COMPILE tc_tensor *many(X) { const tc_tensor *all[300]; for (int i = 0; i < 300; i++) all[i] = x; return tc_einsum("a->a", all, 300); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:127: remark: 'many' not compiled: operations of more than 255 tensors are not captured
+TC_COMPILE tc_tensor *negative_length(X) { const tc_tensor *all[2] = {x, x}; return tc_concat(all, -1, 0); }
+// CHECK-DAG: messages.c:[[#@LINE-1]]:95: remark: 'negative_length' not compiled: the number of tensors in the list is negative
 TC_COMPILE tc_tensor *unknown_length(X, int n) { const tc_tensor *all[3] = {x, x, x}; return tc_concat(all, n, 0); }
 // CHECK-DAG: messages.c:[[#@LINE-1]]:104: remark: 'unknown_length' not compiled: the length of the list has to be known at build time
 TC_COMPILE tc_tensor *null_operand(X) { const tc_tensor *y = NULL; return tc_add(x, y); }

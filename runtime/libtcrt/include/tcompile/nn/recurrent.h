@@ -98,11 +98,12 @@ static inline tc_tensor *tc_lstm_cell(const tc_tensor *x, const tc_tensor *h, co
 
 /* ---- sequences -------------------------------------------------------------------------------- */
 
+enum { TC_RECURRENT_PART = 255, TC_RECURRENT_PARTS = 4096 }; /* steps that are joined at once, as many as the tape takes */
+
 /* `steps` results from step `first` on, [steps,N,H]; *h and *c are the states, in and out. */
 static inline tc_tensor *tc_recurrent_steps(const tc_tensor *in, int64_t first, int64_t steps, tc_tensor **h, tc_tensor **c,
                                             tc_recurrent_weights w, tc_recurrent_kind kind, bool reverse) {
-  enum { MOST = 1024 };
-  const tc_tensor *y[MOST];
+  const tc_tensor *y[TC_RECURRENT_PART];
   for (int64_t i = 0; i < steps; i++) TC_SCOPE {
       const int64_t at = reverse ? tc_size(in, 0) - 1 - first - i : first + i;
       tc_tensor *state = *c;
@@ -117,16 +118,15 @@ static inline tc_tensor *tc_recurrent_steps(const tc_tensor *in, int64_t first, 
 static inline tc_tensor *tc_recurrent_layer(const char *name, const tc_tensor *x, const tc_tensor *h, const tc_tensor *c,
                                             tc_recurrent_weights w, tc_recurrent_kind kind, bool reverse, tc_tensor **h_n,
                                             tc_tensor **c_n) {
-  enum { PARTS = 1024 };
-  const int64_t most = 1024; /* steps of a part */
+  const int64_t most = TC_RECURRENT_PART;
   tc_tensor *y = NULL;
   if (h_n) *h_n = NULL;
   if (c_n) *c_n = NULL;
   if (!tc_recurrent_checked(name, x, h, w, kind, 3)) return NULL;
   const int64_t steps = tc_size(x, 0);
-  if (steps < 1 || steps > most * PARTS) return TC_NN_FAIL("%s: %lld steps", name, (long long)steps);
+  if (steps < 1 || steps > most * TC_RECURRENT_PARTS) return TC_NN_FAIL("%s: %lld steps", name, (long long)steps);
   TC_SCOPE {
-    const tc_tensor *in = tc_linear(x, w.w_ih, w.b_ih), *part[PARTS];
+    const tc_tensor *in = tc_linear(x, w.w_ih, w.b_ih), *part[TC_RECURRENT_PARTS];
     tc_tensor *state = tc_reshape(h, tc_shape(h)), *cell = kind == TC_LSTM ? tc_reshape(c, tc_shape(c)) : NULL;
     const int parts = (int)((steps + most - 1) / most);
     for (int i = 0; i < parts; i++) {
