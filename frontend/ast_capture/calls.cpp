@@ -381,8 +381,23 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
 }
 
 // A view shares the memory of what it shows; everything else is new.
+static bool has_known_sizes(const tc_type &t) {
+  return llvm::all_of(llvm::ArrayRef<tc_dim>(t.dim, size_t(t.rank)),
+                      [](tc_dim d) { return tc_dim_is_const(d) && tc_dim_value(d) > 0; });
+}
+
+// Whether tc_contiguous copies what the statements made, and which is row-major: where all sizes are
+// known, that is.
+bool Evaluator::surely_copies(tc_ref ref, tc_op op, const Tensor &viewed) {
+  const tc_ref base = viewed.whole ? viewed.ref : viewed.base;
+  return op == OP_CONTIGUOUS && !storages[viewed.storage].source.at_entry &&
+         has_known_sizes(*tc_graph_type(graph, base)) &&
+         has_known_sizes(*tc_graph_type(graph, ref)) && copies(ref, base);
+}
+
 Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
   if (failed || !ref.id) return {};
+  if (viewed && surely_copies(ref, op, *viewed)) viewed = nullptr;
   if (untracked) ref = detached(ref, begins);
   Tensor t;
   t.ref = ref;

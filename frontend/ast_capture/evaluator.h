@@ -527,6 +527,7 @@ private:
   std::string value_text(const Value &v, clang::SourceLocation loc);
   std::string tensor_text(const Tensor &t, clang::SourceLocation loc);
   bool copies(tc_ref ref, tc_ref base);
+  bool surely_copies(tc_ref ref, tc_op op, const Tensor &viewed);
   std::string made_view(const std::string &text);
   std::string view_arguments(const tc_node *n);
   std::string remade_view(tc_ref ref, tc_ref base, const std::string &source);
