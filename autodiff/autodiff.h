@@ -62,8 +62,8 @@ bool tc_autodiff_passes(const tc_graph *g, tc_ref r, int i);
 /* Has operand i of the op a derivative?  Why not, in words for a message (NULL: it has). */
 const char *tc_autodiff_refusal(tc_op op, int operand);
 
-/* Does the derivative of the op with respect to the operand read the value of operand i?  True where a function
- * makes it. */
+/* Does the derivative of the op with respect to the operand read the value of operand i?  True where
+ * a function makes it. */
 bool tc_autodiff_reads(tc_op op, int operand, int i);
 
 #ifdef __cplusplus

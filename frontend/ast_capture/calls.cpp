@@ -386,7 +386,7 @@ static bool has_known_sizes(const tc_type &t) {
                       [](tc_dim d) { return tc_dim_is_const(d) && tc_dim_value(d) > 0; });
 }
 
-// Whether tc_contiguous copies what the statements made, and which is row-major: where all sizes are
+// Whether tc_contiguous copies what the statements made, which is row-major: where all sizes are
 // known, that is.
 bool Evaluator::surely_copies(tc_ref ref, tc_op op, const Tensor &viewed) {
   const tc_ref base = viewed.whole ? viewed.ref : viewed.base;
@@ -548,9 +548,8 @@ tc_op Evaluator::joined_in_parts(tc_op op, const std::vector<tc_dim> &attrs, con
   for (; in.size() > most_operands && !failed; op = OP_CONCAT) {
     std::vector<tc_ref> parts;
     for (size_t i = 0; i < in.size() && !failed; i += most_operands) {
-      const auto begin = in.begin() + static_cast<std::ptrdiff_t>(i);
-      const size_t n = std::min(in.size() - i, most_operands);
-      parts.push_back(build(op, {begin, begin + static_cast<std::ptrdiff_t>(n)}, attrs, nullptr, e));
+      const auto part = llvm::ArrayRef<tc_ref>(in).slice(i).take_front(most_operands);
+      parts.push_back(build(op, part.vec(), attrs, nullptr, e));
     }
     in = std::move(parts);
   }
