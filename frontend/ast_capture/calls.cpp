@@ -380,7 +380,6 @@ tc_ref Evaluator::build(tc_op op, const std::vector<tc_ref> &in, const std::vect
   return {0};
 }
 
-// A view shares the memory of what it shows; everything else is new.
 static bool has_known_sizes(const tc_type &t) {
   return llvm::all_of(llvm::ArrayRef<tc_dim>(t.dim, size_t(t.rank)),
                       [](tc_dim d) { return tc_dim_is_const(d) && tc_dim_value(d) > 0; });
@@ -395,6 +394,7 @@ bool Evaluator::surely_copies(tc_ref ref, tc_op op, const Tensor &viewed) {
          has_known_sizes(*tc_graph_type(graph, ref)) && copies(ref, base);
 }
 
+// A view shares the memory of what it shows; everything else is new.
 Value Evaluator::result(tc_ref ref, tc_op op, const Tensor *viewed) {
   if (failed || !ref.id) return {};
   if (viewed && surely_copies(ref, op, *viewed)) viewed = nullptr;

@@ -98,7 +98,7 @@ static inline tc_tensor *tc_lstm_cell(const tc_tensor *x, const tc_tensor *h, co
 
 /* ---- sequences -------------------------------------------------------------------------------- */
 
-enum { TC_RECURRENT_PART = 255, TC_RECURRENT_PARTS = 4096 }; /* steps that are joined at once, as many as the tape takes */
+enum { TC_RECURRENT_PART = 255, TC_RECURRENT_PARTS = 1024 }; /* steps that are joined at once, as many as the tape takes */
 
 /* `steps` results from step `first` on, [steps,N,H]; *h and *c are the states, in and out. */
 static inline tc_tensor *tc_recurrent_steps(const tc_tensor *in, int64_t first, int64_t steps, tc_tensor **h, tc_tensor **c,
