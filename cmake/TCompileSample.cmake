@@ -3,9 +3,8 @@
 #               [OF_THIS_MACHINE: kernels as tc_sample_of_this_machine has them])
 #
 # Builds a sample: <name> with the plugin, <name>_clang by the same compiler without it, <name>_gcc by gcc,
-# <name>_gcc_plugin by the newest gcc that there is a plugin for, <name>_gcc_<major>_plugin by each older one, but
-# for those OF_THIS_MACHINE: whole models show nothing of a GCC that the others do not (kernels for some levels of
-# CPU, of those that <name> has, the least among them: they come from the cache).  CTest
+# <name>_gcc_plugin by the newest gcc that there is a plugin for, <name>_gcc_<major>_plugin by each older one
+# (kernels for some levels of CPU, of those that <name> has, the least among them: they come from the cache).  CTest
 # runs them and checks that they print the same answers (the lines that do not start with '#': those carry times).
 include_guard(GLOBAL)
 find_program(TC_GCC gcc)
@@ -82,9 +81,6 @@ function(tc_add_sample name)
     foreach(major ${TC_GCC_MAJORS})
       set(suffix gcc_plugin)
       if(NOT major EQUAL newest)
-        if(arg_OF_THIS_MACHINE)
-          continue()
-        endif()
         set(suffix gcc_${major}_plugin)
       endif()
       set(compiled ${CMAKE_CURRENT_BINARY_DIR}/${name}_${suffix})
