@@ -18,15 +18,20 @@ static void put_once(const tc_buf *text, tc_buf *out) {
   else if (!out->text || !strstr(out->text, text->text)) tc_put(out, text->text);
 }
 
-static void put_divides(const tc_cuda_accesses *x, tc_dim d, void *self) {
-  const conditions *c = self;
+/* d is a multiple of `lanes`. */
+static void put_multiple(const tc_cuda_accesses *x, tc_dim d, int lanes, tc_buf *out) {
   tc_buf text = {0};
-  if (!tc_cuda_may_not_divide(x, d, c->lanes)) return;
+  if (!tc_cuda_may_not_divide(x, d, lanes)) return;
   tc_put(&text, " && (");
   tc_print_dim(x->p, d, &text);
-  tc_putf(&text, ") %% %d == 0", c->lanes);
-  put_once(&text, c->out);
+  tc_putf(&text, ") %% %d == 0", lanes);
+  put_once(&text, out);
   tc_buf_free(&text);
+}
+
+static void put_divides(const tc_cuda_accesses *x, tc_dim d, void *self) {
+  const conditions *c = self;
+  put_multiple(x, d, c->lanes, c->out);
 }
 
 typedef struct both {
@@ -94,14 +99,7 @@ typedef struct phase {
 } phase;
 
 static void put_difference(const tc_cuda_accesses *x, tc_dim a, tc_dim b, int lanes, tc_buf *out) {
-  const tc_dim d = tc_dim_sub(tc_graph_dims(x->p->graph), a, b);
-  tc_buf text = {0};
-  if (!tc_cuda_may_not_divide(x, d, lanes)) return;
-  tc_put(&text, " && (");
-  tc_print_dim(x->p, d, &text);
-  tc_putf(&text, ") %% %d == 0", lanes);
-  put_once(&text, out);
-  tc_buf_free(&text);
+  put_multiple(x, tc_dim_sub(tc_graph_dims(x->p->graph), a, b), lanes, out);
 }
 
 /* Accesses of 16 bytes, or of `width` elements where those have fewer. */

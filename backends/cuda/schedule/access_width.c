@@ -48,10 +48,10 @@ static bool gathers(const tc_cuda_accesses *x) {
   return false;
 }
 
-/* Are rows long enough for functions that peel them where all are in phase? */
-static bool peels_in_phase(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes) {
+bool tc_cuda_may_be_in_phase(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes) {
+  enum { LEAST_LANES = 4 };
   const int64_t items = tc_cuda_constant_items(n, lanes);
-  return (items < 0 || items >= tc_cuda_least_in_phase(lanes)) && tc_cuda_phase(k, p, n).address;
+  return lanes >= LEAST_LANES && (items < 0 || items >= tc_cuda_least_in_phase(lanes)) && tc_cuda_phase(k, p, n).address;
 }
 
 /* Of 16 bytes.  A column has many loads, and one store: that decides only where there is no load.
@@ -68,7 +68,7 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
   if (!w.accesses || s->form == TC_CUDA_SCATTER) return 1;
   w.lanes = w.least ? bytes / w.least : MOST;
   if (w.lanes < 1) w.lanes = 1;
-  if (s->form == TC_CUDA_ROWS && (tc_cuda_may_peel(k, p, n, need) || peels_in_phase(k, p, n, w.lanes))) return w.lanes;
+  if (s->form == TC_CUDA_ROWS && (tc_cuda_may_peel(k, p, n, need) || tc_cuda_may_be_in_phase(k, p, n, w.lanes))) return w.lanes;
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);
   if (!x.tail) tc_cuda_each_extent(&x, w.lanes, fit, &w);

@@ -83,8 +83,8 @@ uint32_t tc_cuda_unaligned_load(const tc_kernel *k, const tc_program *p, const t
 bool tc_cuda_may_peel(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                       const uint8_t *need);
 /* Rows of a nest that reads them several times or writes them, and may peel them all alike: where all of them begin equally
- * far behind an aligned address (in phase), the stores of the smallest elements, or loads, say how far.  No address: there is
- * no such function. */
+ * far behind an aligned address (in phase), the first that is stored, or loaded, says how far.  No address: there is no such
+ * function. */
 typedef struct tc_cuda_row {
   const tc_address *address;
   uint32_t buffer;

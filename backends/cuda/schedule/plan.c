@@ -129,15 +129,8 @@ static tc_cuda_variant plan_anywhere(tc_cuda_variant aligned) {
   return aligned;
 }
 
-/* May items begin where the rows are aligned? */
-static bool may_be_in_phase(const tc_cuda_plan *x, const tc_cuda_variant *aligned) {
-  enum { LEAST_LANES = 4 };
-  const int64_t items = tc_cuda_constant_items(x->n, (int)aligned->lanes);
-  return !x->nest->index64 && aligned->lanes >= LEAST_LANES && (items < 0 || items >= tc_cuda_least_in_phase(aligned->lanes)) &&
-         tc_cuda_phase(x->k, x->p, x->n).address;
-}
-
-/* And loads that begin anywhere beside stores in phase take the place of single elements that are too narrow. */
+/* Items begin where the rows are aligned.  Loads that begin anywhere beside stores in phase take the place of single elements
+ * that are too narrow. */
 static void plan_in_phase(tc_cuda_plan *x, tc_cuda_variant aligned) {
   aligned.aligned = false;
   aligned.in_phase = true;
@@ -151,7 +144,8 @@ static void plan_in_phase(tc_cuda_plan *x, tc_cuda_variant aligned) {
 static void plan_row_variants(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar,
                               tc_cuda_alignment alignment) {
   const others o = plan_others(x, alignment); /* before x->need is that of a stage */
-  const bool narrow = tc_cuda_loads_operand(x, WORD), phased = may_be_in_phase(x, &aligned);
+  const bool narrow = tc_cuda_loads_operand(x, WORD),
+             phased = !x->nest->index64 && tc_cuda_may_be_in_phase(x->k, x->p, x->n, (int)aligned.lanes);
   tc_cuda_plan_tiled_rows(x, scalar);
   if (alignment != TC_CUDA_NEVER) tc_cuda_plan_rows(x, aligned);
   if (alignment == TC_CUDA_ALWAYS) return;

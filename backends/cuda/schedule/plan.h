@@ -50,6 +50,8 @@ typedef enum tc_cuda_alignment { TC_CUDA_ALWAYS, TC_CUDA_SOMETIMES, TC_CUDA_NEVE
 int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, const uint8_t *need);
 tc_cuda_alignment tc_cuda_find_alignment(const tc_cuda_plan *x, bool loads /* else stores alone */);
+/* Are there functions that peel rows, of items of so many lanes, where all are in phase, and may rows be long enough? */
+bool tc_cuda_may_be_in_phase(const tc_kernel *k, const tc_program *p, const tc_nest *n, int lanes);
 /* Is there a wide load of an operand of elements of less than so many bytes? */
 bool tc_cuda_loads_operand(const tc_cuda_plan *x, size_t bytes);
 

@@ -79,28 +79,32 @@ static bool may_peel_rows(const tc_kernel *k, const tc_program *p, const tc_nest
   return may;
 }
 
-/* The access is of a row of its own, of smaller elements than any so far (0: there is none). */
-static void take_smallest(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_address *a, uint32_t buffer, tc_cuda_row *best) {
-  const size_t bytes = tc_dtype_bytes(p->buffer[k->buffer[buffer]].dtype);
-  if (tc_cuda_is_local(k, p, buffer) || !tc_dim_is(a->coef[n->vector], 1) || !tc_cuda_changes(n, a)) return;
-  if (!best->address || bytes < best->bytes) *best = (tc_cuda_row){a, buffer, bytes};
+/* The access is of a row of its own: so far the first. */
+static void take_first(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_address *a, uint32_t buffer, tc_cuda_row *first) {
+  if (first->address || tc_cuda_is_local(k, p, buffer) || !tc_dim_is(a->coef[n->vector], 1) || !tc_cuda_changes(n, a)) return;
+  *first = (tc_cuda_row){a, buffer, tc_dtype_bytes(p->buffer[k->buffer[buffer]].dtype)};
+}
+
+static void take_first_store(const tc_kernel *k, const tc_program *p, const tc_nest *n, tc_cuda_row *first) {
+  for (uint32_t s = 0; s < n->nstage; ++s)
+    for (uint32_t i = 0; n->stage[s].axes && i < n->stage[s].naction; ++i) {
+      const tc_action *a = &n->stage[s].action[i];
+      if (tc_cuda_is_store(a)) take_first(k, p, n, &a->address, a->buffer, first);
+    }
 }
 
 tc_cuda_row tc_cuda_phase(const tc_kernel *k, const tc_program *p, const tc_nest *n) {
   const tc_nest streamed = tc_nest_streamed(n);
   const int v = n->vector;
-  tc_cuda_row best = {0};
-  if (n->serial || !n->nparallel || n->naxis != n->nparallel + 1 || v != n->nparallel || n->axis[v].of >= 0) return best;
-  if (!may_peel_rows(k, p, n) || !may_peel_rows(k, p, &streamed)) return best;
+  tc_cuda_row first = {0};
+  if (n->serial || !n->nparallel || n->naxis != n->nparallel + 1 || v != n->nparallel || n->axis[v].of >= 0) return first;
+  if (!may_peel_rows(k, p, n) || !may_peel_rows(k, p, &streamed)) return first;
   uint8_t *need = calloc(k->nexpr + 1, 1);
-  if (!need) return best;
+  if (!need) return first;
   tc_cuda_mark(k, n, need);
-  for (uint32_t s = 0; s < n->nstage; ++s)
-    for (uint32_t i = 0; n->stage[s].axes && i < n->stage[s].naction; ++i)
-      if (tc_cuda_is_store(&n->stage[s].action[i]))
-        take_smallest(k, p, n, &n->stage[s].action[i].address, n->stage[s].action[i].buffer, &best);
-  for (uint32_t i = 1; !best.address && i < k->nexpr; ++i)
-    if (need[i] && k->expr[i].kind == TC_EX_LOAD) take_smallest(k, p, n, &k->expr[i].address, k->expr[i].buffer, &best);
+  take_first_store(k, p, n, &first);
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (need[i] && k->expr[i].kind == TC_EX_LOAD) take_first(k, p, n, &k->expr[i].address, k->expr[i].buffer, &first);
   free(need);
-  return best;
+  return first;
 }
