@@ -520,6 +520,8 @@ typedef struct tc_target {
   int64_t across;      /* operations to combine the lanes of a vector */
   /* rows that are next to each other in memory are read as one piece, however narrow they are */
   bool row_tiles;
+  /* of nests that only store, neighbours in what is stored share a vector, however few a row has: threads count points */
+  bool lanes_along_stores;
   bool split_scans;    /* scans are cut as reductions are, for one more pass over their elements */
   bool scan_lanes;     /* lanes may run along the axis of a scan */
   bool scatter_lanes;  /* ... and along one whose points a scatter puts in different places */

@@ -21,6 +21,7 @@ const tc_target tc_cuda_target = {.name = "gpu",
                                   .streams = true,
                                   .across = 24,
                                   .row_tiles = true,
+                                  .lanes_along_stores = true,
                                   .split_scans = true,
                                   .scan_lanes = true,
                                   .epilogue_in_place = true,
@@ -108,7 +109,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
   tc_cuda_put_wait(x->t->k, x->t->p, x->both->text, x->plan->form == TC_CUDA_TRANSPOSE, out);
   tc_putf(out, "  %s<%d, %d, %s", name, (int)f->lanes, (int)f->unroll, index);
   if (f->warps) tc_put(out, ", 0, true, true");
-  else if (f->aligned_stores || f->stores_in_phase) tc_putf(out, ", %d, false, false, true", (int)f->group);
+  else if (f->aligned_stores || f->stores_in_phase || f->dense) tc_putf(out, ", %d, false, false, true", (int)f->group);
   else if (f->group) tc_putf(out, ", %d%s", (int)f->group, f->full ? ", true" : "");
   tc_put(out, x->joins ? ">(block, blocks, " : ">(");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_PASS, out);
@@ -117,6 +118,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
 
 /* The body that variant v is an instance of. */
 static tc_cuda_body_kind body_kind_of(const tc_cuda_variant *v) {
+  if (v->dense) return TC_CUDA_DENSE;
   if (tc_cuda_is_phased(v)) return v->registers ? TC_CUDA_PHASED_IN_REGISTERS : TC_CUDA_PHASED;
   return v->unaligned   ? TC_CUDA_UNALIGNED
          : v->narrow    ? TC_CUDA_NARROW
@@ -143,7 +145,8 @@ static name name_of(const pair *x, tc_cuda_body_kind kind) {
                                       [TC_CUDA_UNALIGNED] = "_unaligned",
                                       [TC_CUDA_NARROW] = "_narrow",
                                       [TC_CUDA_PHASED] = "_phased_again",
-                                      [TC_CUDA_PHASED_IN_REGISTERS] = "_phased"};
+                                      [TC_CUDA_PHASED_IN_REGISTERS] = "_phased",
+                                      [TC_CUDA_DENSE] = "_dense"};
   name n;
   snprintf(n.text, sizeof n.text, "@NAME@_nest%u%s", x->t->nest, suffix[kind]);
   return n;

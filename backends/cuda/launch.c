@@ -44,6 +44,7 @@ static void put_form(const tc_cuda_launch *x, uint32_t i) {
           f->narrow ? 0 : f->unaligned ? (int)x->plan->side : TC_CUDA_SIDE,
           f->unaligned ? (int)x->plan->overlap - 1 : 0, cache_bytes(x, f));
   if (f->tile) put_tiles(x);
+  if (f->dense) tc_put(x->out, ", .dense = 1");
   if (tc_cuda_is_phased(f)) tc_putf(x->out, ", .phased = %d", 1 + f->in_phase);
   tc_put(x->out, "},\n");
 }
@@ -65,6 +66,15 @@ static void put_phases(const tc_cuda_launch *x) {
   tc_buf_free(&stores);
 }
 
+/* `dense`: lanes may go on from row to row. */
+static void put_density(const tc_cuda_launch *x) {
+  tc_buf dense = {0};
+  tc_cuda_put_dense(x->k, x->p, x->n, x->plan, &dense);
+  tc_putf(x->out, "    const int dense = small%s;\n", dense.text ? dense.text : "");
+  x->out->failed |= dense.failed;
+  tc_buf_free(&dense);
+}
+
 static void put_conditions(const tc_cuda_launch *x) {
   tc_buf small = {0}, loads = {0}, stores = {0};
   const bool anywhere = tc_cuda_has_aligned_stores(x->text->schedule);
@@ -75,6 +85,7 @@ static void put_conditions(const tc_cuda_launch *x) {
   tc_putf(x->out, anywhere ? "vectorized = stored + (stored%s);\n" : "vectorized = small%s;\n",
           loads.text ? loads.text : "");
   if (tc_cuda_has_rows_in_phase(x->text->schedule)) put_phases(x);
+  if (tc_cuda_has_dense_stores(x->text->schedule)) put_density(x);
   if (small.failed || loads.failed || stores.failed) x->out->failed = true;
   tc_buf_free(&small);
   tc_buf_free(&loads);
@@ -198,7 +209,7 @@ static const char helpers[] =
     "  int vectorized, small;\n"
     "  int64_t lanes, unroll, group, each, most, longest, full, least, threads, side, over, "
     "cache_bytes,\n"
-    "      tiles, tile_bytes, phased;\n"
+    "      tiles, tile_bytes, phased, dense;\n"
     "} tc_cuda_form;\n"
     "TC_CUDA_FN int tc_cuda_fits(const tcrt_cuda_call *c, const tc_cuda_form *f, int small,\n"
     "                            int vectorized, int64_t items, int64_t points) {\n"

@@ -39,7 +39,17 @@ uint32_t tc_print_stage_axes(const tc_stage *st, const uint32_t *depends) {
 /* Does v differ from lane to lane in this scope? */
 bool tc_print_varies(const tc_print_scope *s, tc_val v) {
   const uint32_t part = s->part ? 1u << (s->part - 1) : 0;
-  return s->vector >= 0 && (s->depends[v.id] & (1u << s->vector | part));
+  return s->vector >= 0 && (s->depends[v.id] & (1u << s->vector | part | s->counted));
+}
+
+bool tc_print_is_apart(const tc_print_scope *s, const tc_address *a) {
+  bool changes = false, dense = true;
+  for (int i = 0; i < s->naxis; ++i) {
+    if (!(s->counted >> i & 1)) continue;
+    changes |= !tc_dim_is(a->coef[i], 0);
+    dense = dense && tc_dim_same(a->coef[i], s->dense[i]);
+  }
+  return changes && !dense;
 }
 
 tc_dim tc_print_step(const tc_print_scope *s, const tc_address *a) {
@@ -184,19 +194,31 @@ static void put_lane_sum(tc_buf *lane, const char *text) {
   tc_put(lane, text);
 }
 
+static void put_lane_product(const tc_print_scope *s, tc_dim coef, const char *text, tc_buf *lane) {
+  tc_buf t = {0};
+  put_product(s->p, coef, "s_", text, &t);
+  put_lane_sum(lane, t.text ? t.text : "");
+  tc_buf_free(&t);
+}
+
+/* Each lane has its own index along each axis. */
+static void put_apart(const tc_print_scope *s, const tc_address *a, tc_print_place *p) {
+  tc_print_dim(s->p, a->offset, &p->base);
+  for (int i = 0; i < s->naxis; ++i)
+    if (!tc_dim_is(a->coef[i], 0)) put_lane_product(s, a->coef[i], s->lane_axis[i], &p->lane);
+}
+
 tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const char *tag) {
   tc_print_place p = {0};
-  tc_print_address(s, a, &p.base);
-  const tc_dim step = tc_print_step(s, a);
-  bool varying = false;
+  bool varying = tc_print_is_apart(s, a);
+  const tc_dim step = varying ? tc_dim_const(0) : tc_print_step(s, a);
+  if (varying) put_apart(s, a, &p);
+  else tc_print_address(s, a, &p.base);
   for (int j = 0; j < a->nterm; ++j) {
     char name[48];
     snprintf(name, sizeof name, "x%s_%d", tag, j);
     if (tc_print_varies(s, a->term[j].value)) {
-      tc_buf t = {0};
-      put_product(s->p, a->term[j].stride, "s_", name, &t);
-      put_lane_sum(&p.lane, t.text ? t.text : "");
-      tc_buf_free(&t);
+      put_lane_product(s, a->term[j].stride, name, &p.lane);
       varying = true;
     } else {
       strcat(name, "[0]");
@@ -214,10 +236,7 @@ tc_print_place tc_print_locate(tc_print_scope *s, const tc_address *a, const cha
   p.fixed = !varying && tc_dim_is(step, 0);
   p.unit = !varying && tc_dim_is(step, 1);
   if (!p.fixed && !p.unit && !tc_dim_is(step, 0)) {
-    tc_buf t = {0};
-    put_product(s->p, step, "s_", s->words->lanes, &t);
-    put_lane_sum(&p.lane, t.text ? t.text : "");
-    tc_buf_free(&t);
+    put_lane_product(s, step, s->words->lanes, &p.lane);
     if (!varying) tc_print_dim(s->p, step, &p.step);
   }
   return p;

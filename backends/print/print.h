@@ -82,6 +82,11 @@ typedef struct tc_print_scope {
   const char *axis[TC_MAX_AXES]; /* text of axis i; of the vector axis: its value in lane 0 */
   int vector;                    /* axis along the lanes, or -1: all lanes are equal */
   int part; /* 1 + the part of that axis that advances with it (tc_mm_loop); 0: none */
+  /* Lanes that go on from row to row: the axes that they run through (0: `vector` alone), text of the index of each as a
+   * vector, and the steps of an address whose elements are neighbours all the same. */
+  uint32_t counted;
+  const char *lane_axis[TC_MAX_AXES];
+  const tc_dim *dense;
   const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
   const char *const *result;     /* text of RESULT i, a vector variable */
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
@@ -128,6 +133,8 @@ void tc_print_hoist_stage(tc_print_scope *s, const tc_stage *st, uint32_t mask);
 uint8_t *tc_print_enter(tc_print_scope *s);             /* the outer set; NULL: out of memory */
 void tc_print_leave(tc_print_scope *s, uint8_t *outer); /* frees the inner set */
 
+/* Is the address of elements that lie apart in lanes which go on from row to row? */
+bool tc_print_is_apart(const tc_print_scope *s, const tc_address *a);
 /* The affine part of an address at the point of the scope (lane 0), as a C expression in elements.
  */
 void tc_print_address(const tc_print_scope *s, const tc_address *a, tc_buf *out);

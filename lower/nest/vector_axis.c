@@ -152,10 +152,22 @@ static int row_of(const lo_kb *b, int s) {
   return allowed(b, row) ? row : -1;
 }
 
+/* The axis along which all stores are of neighbours, or -1. */
+static int stored_axis(const lo_kb *b) {
+  for (int s = 0; s < b->nslot; s++) {
+    bool all = b->nact > 0 && allowed(b, s);
+    for (uint32_t i = 0; all && i < b->nact; i++) all = b->act[i].a.kind == TC_ACT_STORE && tc_dim_is(b->act[i].a.address.coef[s], 1);
+    if (all) return s;
+  }
+  return -1;
+}
+
 int lo_choose_vector(lo_kb *b) {
   int best = -1;
   int64_t high = 0;
   if (b->ninterval) return b->g->lane;
+  const int stored = b->L->target->lanes_along_stores && !lo_sequential_slots(b) && !b->g->serial ? stored_axis(b) : -1;
+  if (stored >= 0) return stored;
   for (int s = 0; s < b->nslot; s++) {
     if (!allowed(b, s)) continue;
     const int64_t score = 2 * slot_score(b, s) + b->slot[s].sequential;

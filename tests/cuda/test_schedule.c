@@ -321,9 +321,11 @@ REFUSED(cut_of_rows, SUM, "sum_1", "form rows\nwhole 8\n",
 REFUSED(cut_of_one_nest, COLUMNS, "max_1", "form columns\nwhole 8\nunroll 4\n",
         "line 6: other nests of the reduction say otherwise where it is cut")
 REFUSED(lanes_of_any, SUM, "sum_1", "form rows\nwidth 4\nlanes 4\n",
-        "line 6: lanes 4: accesses of several elements want 'aligned', 'aligned-stores', 'in-phase' or 'unaligned'")
+        "line 6: lanes 4: accesses of several elements want 'aligned', 'aligned-stores', 'in-phase', 'dense' or 'unaligned'")
 REFUSED(stores_of_aligned, SUM, "sum_1", "form rows\nwidth 4\nwhen aligned, aligned-stores\nlanes 4\nelse\n",
         "line 6: aligned-stores: 'aligned' says more")
+REFUSED(dense_rows, SUM, "sum_1", "form rows\nwidth 4\nwhen dense\nlanes 4\nelse\n",
+        "line 6: dense: stored elements of all points do not follow one another")
 REFUSED(full_anywhere, SUM, "sum_1", "form rows\nwidth 4\nwhen aligned-stores, full, longest 32\nregisters\nlanes 4\nunroll 1\ngroup 32\nmost 32\nitems 1\nelse\n",
         "line 6: aligned-stores: rows that fill a group begin at aligned addresses")
 REFUSED(more_lanes, SUM, "sum_1", "form rows\nwidth 2\nwhen aligned\nlanes 4\n",

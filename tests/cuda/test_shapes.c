@@ -77,6 +77,16 @@ static const char multiplied_tn[] = "%1 = param bf16[72,R] \"multiplied\"\n%2 = 
  * not; beside an operand that has no rows. */
 static const char rows_counted[] = "%1 = param f32[R,C] \"apart\"\n%2 = param bf16[R,C] \"y\"\n%3 = param bf16[3,R,C] \"z\"\n%4 = cast %2 dtype=f32\n"
                                    "%5 = exp %1\n%6 = mul %5 %4\n%7 = relu %3\nret %6 %7\n";
+/* Lanes that go on from row to row: beside what rows or columns share, of rows that may lie apart, of channels with an odd number
+ * of pixels, of rows shorter than an item, of rows that indices name. */
+static const char dense_rows[] = "%1 = param bf16[R,C] \"apart\"\n%2 = param bf16[C] \"b\"\n%3 = param bf16[R,1] \"s\"\n%4 = add %1 %2\n"
+                                 "%5 = mul %4 %3\n%6 = relu %5\nret %6\n";
+#define CHANNELS(pixels)                                                                                        \
+  "%1 = param f16[R,C," pixels "] \"x\"\n%2 = param f32[C,1] \"s\"\n%3 = param f32[R,1," pixels "] \"y\"\n" \
+  "%4 = cast %1 dtype=f32\n%5 = mul %4 %2\n%6 = add %5 %3\n%7 = relu %6\n%8 = cast %7 dtype=f16\nret %8\n"
+static const char dense_channels[] = CHANNELS("49"), dense_colours[] = CHANNELS("3");
+static const char dense_lookup[] = "%1 = param bf16[37,C] \"w\"\n%2 = param i64[R] \"i\"\n%3 = embedding %1 %2\nret %3\n";
+static const char dense_lookup_known[] = "%1 = param i8[37,21] \"w\"\n%2 = param i32[R,C] \"i\"\n%3 = embedding %1 %2\nret %3\n";
 static const char known_rows_counted[] = "%1 = param f16[R,24] \"apart\"\n%2 = param bool[R,24] \"y\"\n%3 = param f16[R,24] \"z\"\n"
                                          "%4 = param f64[R,9] \"w\"\n%5 = where %2 %1 %3\n%6 = exp %4\nret %5 %6\n";
 /* A loss of halves and its gradient, of rows that have a function for each length, and may be odd and longer than all of them. */
@@ -552,6 +562,10 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {multiplied, 190, 251}, {multiplied, 33, 48}, {multiplied_nt, 70, 131}, {multiplied_nt, 130, 256},
                                {multiplied_nt, 192, 253}, {multiplied_tn, 72, 136}, {multiplied_tn, 88, 61},
                                {multiplied_tn, 184, 248}, {multiplied_tn, 190, 251},
+                               {dense_rows, 23, 41}, {dense_rows, 9, 8}, {dense_rows, 300, 9}, {dense_rows, 40, 3}, {dense_rows, 1, 1001},
+                               {dense_rows, 0, 9}, {dense_rows, 33, 7}, {dense_channels, 3, 11}, {dense_channels, 1, 1}, {dense_colours, 5, 17},
+                               {dense_colours, 2, 1}, {dense_lookup, 70, 13}, {dense_lookup, 5, 9}, {dense_lookup, 900, 5},
+                               {dense_lookup_known, 13, 3},
                                {rows_counted, 40, 72}, {rows_counted, 33, 41}, {rows_counted, 29, 12}, {known_rows_counted, 77, 1},
                                {trained_single_64, 70, 131},
                                {trained_single_64, 200, 200},

@@ -79,25 +79,30 @@ static void declare_rows(tc_cuda_nest *x) {
 
 /* The elements behind the last whole item, fewer than TC_L. */
 static void put_tail(tc_cuda_nest *x) {
-  tc_buf extent = {0};
-  tc_print_extent(&x->s, x->nest->axis, &extent);
-  tc_print_line(&x->s, "if (TC_L > 1) { /* what is left behind whole items */");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int %s = items * TC_L + (tc_int)blockIdx.x * (tc_int)blockDim.x + (tc_int)threadIdx.x;", x->axis_text[0]);
-  tc_print_line(&x->s, "if (%s < %s) {", x->axis_text[0], extent.text ? extent.text : "0");
-  x->s.indent += 2;
+  const uint32_t axes = (1u << x->nest->naxis) - 1, counted = x->s.counted;
+  const bool dense = x->dense;
+  tc_buf points = {0};
   uint8_t *outer = tc_print_enter(&x->s);
   x->s.vector = -1;
+  x->s.counted = 0, x->dense = false;
   x->peeled = true;
+  tc_cuda_put_count(x, axes, &points);
+  tc_print_line(&x->s, "if (TC_L > 1) { /* what is left behind whole items */");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int last = items * TC_L + (tc_int)blockIdx.x * (tc_int)blockDim.x + (tc_int)threadIdx.x;");
+  tc_print_line(&x->s, "if (last < %s) {", points.text ? points.text : "0");
+  x->s.indent += 2;
+  tc_cuda_put_decode(x, axes, "last");
   tc_cuda_put_actions(x, x->nest->stage);
   x->s.vector = x->nest->vector;
+  x->s.counted = counted, x->dense = dense;
   x->peeled = false;
   tc_print_leave(&x->s, outer);
   for (int i = 0; i < 2; ++i) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
-  tc_buf_free(&extent);
+  tc_buf_free(&points);
 }
 
 void tc_cuda_put_flat(tc_cuda_nest *x) {
@@ -110,7 +115,7 @@ void tc_cuda_put_flat(tc_cuda_nest *x) {
       .clamped = true};
   if (!x->nest->nstage) return;
   tc_cuda_put_loop(x, &w);
-  if (tc_cuda_leaves_tail(x->s.k, x->s.p, x->nest, x->plan)) put_tail(x);
+  if (x->dense || tc_cuda_leaves_tail(x->s.k, x->s.p, x->nest, x->plan)) put_tail(x);
 }
 
 /* Loads of stages without axes that wait for no result and that nobody writes: they are issued in
@@ -218,7 +223,8 @@ static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kin
   x->unaligned = kind == TC_CUDA_UNALIGNED || x->phased;
   x->narrow = kind == TC_CUDA_NARROW;
   x->tiled = kind == TC_CUDA_ROW_TILES;
-  x->anywhere = x->phased ? tc_cuda_has_loads_anywhere(t->schedule)
+  x->dense = kind == TC_CUDA_DENSE;
+  x->anywhere = x->phased || x->dense ? tc_cuda_has_loads_anywhere(t->schedule)
                           : tc_cuda_has_aligned_stores(t->schedule) && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
 }
 
@@ -235,6 +241,7 @@ static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
                           .store = x->in_registers ? take_row_store : NULL,
                           .self = x};
   x->parallel = (1u << x->nest->nparallel) - 1;
+  if (x->dense) tc_cuda_open_dense(x);
   for (int i = 0; i < x->nest->naxis; ++i) {
     snprintf(x->axis_text[i], sizeof x->axis_text[i], "i%d", i);
     x->s.axis[i] = x->axis_text[i];

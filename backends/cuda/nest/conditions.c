@@ -38,16 +38,20 @@ typedef struct both {
   conditions load, store;
 } both;
 
-static void put_access(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+/* The array begins at an aligned address. */
+static void put_start(const tc_cuda_accesses *x, tc_cuda_access a, const conditions *c) {
   enum { MOST = 16 };
-  const conditions *c = self;
   const size_t bytes = tc_cuda_element_bytes(x, a.buffer) * (size_t)c->lanes;
   tc_buf text = {0};
-  tc_cuda_each_step(x, a, put_divides, self);
   tc_putf(&text, " && (uintptr_t)buf[%u] %% %zu == 0", a.buffer,
           bytes < MOST ? bytes : (size_t)MOST);
   if (bytes > 1) put_once(&text, c->out);
   tc_buf_free(&text);
+}
+
+static void put_access(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+  tc_cuda_each_step(x, a, put_divides, self);
+  put_start(x, a, self);
 }
 
 /* Those that all rows share do not begin anywhere. */
@@ -88,6 +92,32 @@ void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest 
       if (need[i] && tc_cuda_counts_rows(k, n, s, &k->expr[i])) put_row(&x, &k->expr[i], &c.store);
   }
   free(need);
+}
+
+/* Rows that are known to be shorter have another text (dense_stores.c). */
+static void put_not_less(const tc_program *p, tc_dim d, int least, tc_buf *out) {
+  tc_buf text = {0};
+  if (tc_dim_is_const(d)) return;
+  tc_put(&text, " && ");
+  tc_print_dim(p, d, &text);
+  tc_putf(&text, " >= %d", least);
+  put_once(&text, out);
+  tc_buf_free(&text);
+}
+
+static void put_dense(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+  const conditions *c = self;
+  put_multiple(x, a.address->offset, c->lanes, c->out);
+  put_start(x, a, c);
+}
+
+void tc_cuda_put_dense(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s, tc_buf *out) {
+  conditions c = {(int)s->width, out};
+  const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, NULL);
+  tc_cuda_each_wide_store(&x, put_dense, &c);
+  if (n->naxis > 1) put_not_less(p, n->axis[n->vector].extent, c.lanes, out);
+  for (uint32_t i = 1; i < k->nexpr; ++i)
+    if (tc_cuda_counts_rows(k, n, s, &k->expr[i])) put_not_less(p, tc_flat_row_width(k, &k->expr[i])->dim, c.lanes, out);
 }
 
 /* ---- rows in phase --------------------------------------------------------------------------- */

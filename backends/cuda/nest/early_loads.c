@@ -21,6 +21,7 @@ static bool is_early(const tc_cuda_nest *x, const tc_cuda_loop *w, uint32_t id) 
 static const char *neighbours(const tc_cuda_nest *x, uint32_t id) {
   const int v = x->s.vector;
   const tc_address *a = &x->s.k->expr[id].address;
+  if (x->dense && (a->nterm || tc_print_is_apart(&x->s, a))) return NULL;
   if (v < 0 || tc_dim_is(a->coef[v], 0)) return "1";
   return tc_dim_is(a->coef[v], 1) ? "TC_L" : NULL;
 }
@@ -59,6 +60,7 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   tc_buf t = {0};
   if (e->address.nterm) tc_cuda_put_row_address(x, id, &t);
   else if (n) tc_print_address(&x->s, &e->address, &t);
+  else if (x->dense) tc_cuda_put_load_of_lanes(x, id, &t);
   else tc_print_load(&x->s, id, &t);
   const char *text = t.text ? t.text : "0";
   const bool smem_cache = x->smem_cache[id] == TC_CUDA_SMEM_FILLED;

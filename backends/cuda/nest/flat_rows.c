@@ -37,13 +37,23 @@ void tc_cuda_put_row_divisors(tc_cuda_nest *x, const tc_stage *st) {
   free(loads);
 }
 
+static void put_row(tc_cuda_nest *x, uint32_t id) {
+  const uint32_t row = row_of(x, id);
+  tc_print_line(&x->s, "const tc_int row%u = rows%u.quotient(%s);", row, row, x->axis_text[0]);
+  if (x->dense) tc_cuda_put_lane_rows(x, row, tc_flat_row_width(x->s.k, &x->s.k->expr[id])->dim);
+}
+
 void tc_cuda_put_rows_at_hand(tc_cuda_nest *x, const uint8_t *loads) {
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
-    if (is_first(x, loads, i)) tc_print_line(&x->s, "const tc_int row%u = rows%u.quotient(%s);", row_of(x, i), row_of(x, i), x->axis_text[0]);
+    if (is_first(x, loads, i)) put_row(x, i);
 }
 
 void tc_cuda_put_row_address(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   const tc_address *a = &x->s.k->expr[id].address;
+  if (x->dense) {
+    tc_cuda_put_lanes_by_row(x, id, row_of(x, id), out);
+    return;
+  }
   tc_print_address(&x->s, a, out);
   tc_put(out, " + (");
   tc_print_dim(x->s.p, a->term[0].stride, out);

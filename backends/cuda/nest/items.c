@@ -6,7 +6,7 @@
 static void put_items(tc_cuda_nest *x, int axis, tc_buf *out) {
   tc_putf(out, "(");
   tc_print_extent(&x->s, &x->nest->axis[axis], out);
-  tc_put(out, axis == x->nest->vector && axis == x->s.vector ? ") / TC_L" : ")");
+  tc_put(out, axis == x->nest->vector && axis == x->s.vector && !x->dense ? ") / TC_L" : ")");
 }
 
 void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out) {
@@ -19,6 +19,7 @@ void tc_cuda_put_count(tc_cuda_nest *x, uint32_t axes, tc_buf *out) {
     any = true;
   }
   if (!any) tc_put(out, "1");
+  if (x->dense) tc_put(out, " / TC_L");
 }
 
 /* Axes in the order in which they are decoded from the last to the first. */
@@ -52,7 +53,7 @@ void tc_cuda_put_decode_by(tc_cuda_nest *x, uint32_t axes, const char *item, con
   if (n > 1) tc_print_line(&x->s, "tc_int %s = %s;", rest, item);
   for (int j = n - 1; j >= 0; --j) {
     const int i = list[j];
-    const char *name = x->axis_text[i], *lanes = i == x->s.vector ? " * TC_L" : "";
+    const char *name = x->axis_text[i], *lanes = i == x->s.vector && !x->dense ? " * TC_L" : "";
     const char *from = n > 1 ? rest : item;
     if (j == 0) {
       tc_print_line(&x->s, "const tc_int %s = %s%s;", name, from, lanes);
@@ -90,7 +91,9 @@ void tc_cuda_open_items(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base
   for (int i = 0; i < x->nest->naxis; ++i)
     if (x->decoded && (w->axes >> i & 1))
       tc_print_line(&x->s, "const tc_int %s = k%d[u];", x->axis_text[i], i);
-  if (!x->decoded) tc_cuda_put_decode(x, w->axes, "item");
+  if (!x->decoded) tc_cuda_put_decode(x, w->axes, x->dense ? "item * TC_L" : "item");
+  int list[TC_MAX_AXES];
+  if (x->dense) tc_cuda_put_lane_indices(x, list, list_axes(x, w->axes, list));
 }
 
 void tc_cuda_close_items(tc_cuda_nest *x) {

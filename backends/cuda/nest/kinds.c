@@ -29,11 +29,24 @@ static void put_pick(const tc_cuda_launch *x, const char *items, const char *poi
           "    while (!tc_cuda_fits(c, f, small, vectorized, %s, %s)",
           items, points);
   if (tc_cuda_has_rows_in_phase(x->text->schedule)) tc_put(x->out, " || f->phased > phased");
+  if (tc_cuda_has_dense_stores(x->text->schedule)) tc_put(x->out, " || f->dense > dense");
   tc_put(x->out, ") ++f;\n");
 }
 
 static uint32_t parallel_axes(const tc_cuda_launch *x) { return (1u << x->n->nparallel) - 1; }
 static uint32_t all_axes(const tc_cuda_launch *x) { return (1u << x->n->naxis) - 1; }
+
+/* Lanes end with rows, or go on from one to the next. */
+static void put_flat_items(const tc_cuda_launch *x) {
+  if (!tc_cuda_has_dense_stores(x->text->schedule)) {
+    put_size(x, "items", all_axes(x), true);
+    return;
+  }
+  put_size(x, "points", all_axes(x), false);
+  tc_put(x->out, "    const int64_t items = f->dense ? tc_cuda_ceildiv(points, f->lanes) : ");
+  put_extents(x, all_axes(x), true, x->out);
+  tc_put(x->out, ";\n");
+}
 
 static void launch_flat(const tc_cuda_launch *x) {
   put_pick(x, "0", "1");
@@ -42,7 +55,7 @@ static void launch_flat(const tc_cuda_launch *x) {
     tc_print_dim(x->p, x->n->axis[0].extent, x->out);
     tc_put(x->out, ", f->lanes);\n");
   } else {
-    put_size(x, "items", all_axes(x), true);
+    put_flat_items(x);
   }
   tc_put(x->out, "    const int64_t group = 1, block = f->threads, shared = 0;\n"
                  "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n");

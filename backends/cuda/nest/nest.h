@@ -33,6 +33,9 @@ typedef struct tc_cuda_nest {
   bool phased;   /* its unaligned rows are in phase */
   bool peeled;   /* elements at hand are those beside the aligned ones */
   bool tiled;    /* its rows pass through shared memory */
+  bool dense;    /* lanes go on from row to row */
+  tc_dim dense_steps[TC_MAX_AXES];
+  char lane_text[TC_MAX_AXES][16];
   bool anywhere; /* TC_ANYWHERE says in which functions of it loads begin anywhere */
   uint8_t *need; /* the expressions of the nest, where they do */
   uint32_t parallel; /* mask of the parallel axes */
@@ -60,6 +63,8 @@ extern const tc_spelling tc_cuda_words;
 void tc_cuda_put_aligned(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, tc_buf *loads,
                          tc_buf *stores /* and sizes, and shared rows; may be the same */);
+/* ... of stores that all points together make one behind another. */
+void tc_cuda_put_dense(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s, tc_buf *out);
 void tc_cuda_put_small(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                        const tc_cuda_nest_schedule *s, bool points, tc_buf *out);
 
@@ -86,6 +91,7 @@ typedef enum {
   TC_CUDA_NARROW,
   TC_CUDA_PHASED,
   TC_CUDA_PHASED_IN_REGISTERS,
+  TC_CUDA_DENSE,
   TC_CUDA_BODY_KINDS
 } tc_cuda_body_kind;
 bool tc_cuda_put_body(const tc_cuda_text *text, tc_cuda_body_kind kind, tc_buf *out);
@@ -131,13 +137,22 @@ bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 const char *tc_cuda_load_neighbours(const tc_print_scope *s, uint32_t id);
 
 /* flat_rows.c: loads that skip what lies between rows of which the nest counts the elements.  Is it one?  In front of the
- * loop over items: rows<i>, by which elements are divided; at one: row<i>, and the address of a load. */
+ * loop over items: rows<i>, by which elements are divided; at one: row<i>, and the address of a load; what is loaded, where lanes go on from row to row. */
 bool tc_cuda_loads_by_row(const tc_cuda_nest *x, uint32_t id);
 void tc_cuda_put_row_divisors(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_rows_at_hand(tc_cuda_nest *x, const uint8_t *loads);
 void tc_cuda_put_row_address(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 /* Rows that only loads at hand name need no value. */
 void tc_cuda_skip_rows(tc_cuda_nest *x, const tc_stage *st);
+
+/* dense_stores.c: lanes that go on from row to row.  Names their indices; declares those of the item at hand, and the rows that
+ * its elements are in, of which row<row> is the first. */
+void tc_cuda_open_dense(tc_cuda_nest *x);
+void tc_cuda_put_lane_indices(tc_cuda_nest *x, const int list[], int n); /* all axes, to the fastest */
+void tc_cuda_put_lane_rows(tc_cuda_nest *x, uint32_t row, tc_dim width);
+/* LOAD `id` of elements that lie apart, in all lanes; of one that skips what lies between rows. */
+void tc_cuda_put_load_of_lanes(tc_cuda_nest *x, uint32_t id, tc_buf *out);
+void tc_cuda_put_lanes_by_row(const tc_cuda_nest *x, uint32_t id, uint32_t row, tc_buf *out);
 
 /* shared_cache.c: rows that several passes read are cached in shared memory by the first. */
 typedef enum { TC_CUDA_SMEM_NONE, TC_CUDA_SMEM_FILL, TC_CUDA_SMEM_FILLED } tc_cuda_smem;

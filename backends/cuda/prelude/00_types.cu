@@ -254,6 +254,34 @@ template <class I> struct tc_divisor {
     return a;
   }
 };
+/* @ tc_first_steps tc_stepped TC_NO_END */
+/* Indices of lanes that go on from row to row.  on: how far a lane is in front of the one before it along the axis at hand,
+ * 0 or 1; along the axis in front of that, lanes go on where this one ends. */
+#define TC_NO_END 0x7fffffff
+template <int N, class I> TC_FN tc_vec<I, N> tc_first_steps() {
+  tc_vec<I, N> on;
+  TC_FOR_EACH(N, on.l[i] = i > 0);
+  return on;
+}
+template <class I, int N> TC_FN tc_vec<I, N> tc_stepped(I first, I extent, tc_vec<I, N> *on) {
+  tc_vec<I, N> r;
+  I at = first;
+  TC_FOR_EACH(N, {
+    at += on->l[i];
+    const bool ends = at == extent;
+    at = ends ? (I)0 : at;
+    on->l[i] = ends;
+    r.l[i] = at;
+  });
+  return r;
+}
+/* @ tc_of_rows */
+/* a in the lanes in front of `left`, b in the others. */
+template <int N, class I, class T> TC_FN tc_vec<T, N> tc_of_rows(I left, const tc_vec<T, 1> &a, const tc_vec<T, 1> &b) {
+  tc_vec<T, N> r;
+  TC_FOR_EACH(N, r.l[i] = i < left ? a.l[0] : b.l[0]);
+  return r;
+}
 /* @ tc_head */
 /* Elements in front of the first address that L of them may be accessed at together, at most n. */
 template <int L, class T, class I> TC_FN I tc_head(const T *p, I n) {

@@ -45,6 +45,11 @@ bool tc_cuda_leaves_tail(const tc_kernel *k, const tc_program *p, const tc_nest 
 /* Does the load count elements through rows which may lie apart (lower/flat_rows.h), in a nest that has a tail?  Accesses of
  * more than one are to end with a row, if there is anything between rows. */
 bool tc_cuda_counts_rows(const tc_kernel *k, const tc_nest *n, const tc_cuda_nest_schedule *s, const tc_expr *load);
+/* Do all points together store neighbours, in the order in which the nest takes them (the axis of the lanes is the fastest)?
+ * Lanes may go on from row to row then.  steps: if not NULL, of such an address, by axis. */
+bool tc_cuda_stores_densely(const tc_kernel *k, const tc_program *p, const tc_nest *n, tc_dim steps[TC_MAX_AXES]);
+/* ... and does that pay: are elements smaller than a word, and is there a row that ends, or that lies apart, between them? */
+bool tc_cuda_may_be_dense(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s);
 /* Is the size no multiple of that number for some values of its symbols? */
 bool tc_cuda_may_not_divide(const tc_cuda_accesses *x, tc_dim d, int lanes);
 

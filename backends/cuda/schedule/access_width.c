@@ -59,7 +59,7 @@ bool tc_cuda_may_be_in_phase(const tc_kernel *k, const tc_program *p, const tc_n
  * lanes, but indices are found once for all. */
 int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest *n,
                          const tc_cuda_nest_schedule *s, const uint8_t *need) {
-  enum { BYTES = 16, GATHERED = 8, MOST = 8 };
+  enum { BYTES = 16, GATHERED = 8, MOST = 8, WORD = 4 };
   const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
   widest w = {0};
   tc_cuda_each_wide_load(&x, narrow, &w);
@@ -68,11 +68,12 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
   if (!w.accesses || s->form == TC_CUDA_SCATTER) return 1;
   w.lanes = w.least ? bytes / w.least : MOST;
   if (w.lanes < 1) w.lanes = 1;
+  const int most = w.lanes;
   if (s->form == TC_CUDA_ROWS && (tc_cuda_may_peel(k, p, n, need) || tc_cuda_may_be_in_phase(k, p, n, w.lanes))) return w.lanes;
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);
   if (!x.tail) tc_cuda_each_extent(&x, w.lanes, fit, &w);
-  return w.lanes;
+  return w.lanes * w.least < WORD && w.lanes < most && tc_cuda_may_be_dense(k, p, n, s) ? most : w.lanes;
 }
 
 /* ---- alignment ------------------------------------------------------------------------------- */

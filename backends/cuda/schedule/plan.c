@@ -159,6 +159,18 @@ static void plan_row_variants(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_
   if (o.scalar || !anywhere) tc_cuda_plan_rows(x, scalar);
 }
 
+/* Lanes that go on from row to row load one by one, several of an item at a time; else accesses are of one element, as in
+ * rows that are shorter than an item if only the launcher knows. */
+static void plan_without_alignment(tc_cuda_plan *x, tc_cuda_variant aligned, tc_cuda_variant scalar) {
+  enum { LEAST_LANES = 4 };
+  tc_cuda_variant dense = aligned;
+  dense.aligned = false;
+  dense.dense = true;
+  dense.unroll = 1;
+  if (aligned.lanes >= LEAST_LANES && tc_cuda_may_be_dense(x->k, x->p, x->n, x->nest)) tc_cuda_add(x, dense);
+  tc_cuda_add(x, scalar);
+}
+
 /* The last function, with accesses of one element and 64-bit indices, has no conditions. */
 static void plan_variants(tc_cuda_plan *x) {
   tc_cuda_variant general = plan_general(x), aligned = plan_aligned(x, general),
@@ -178,9 +190,9 @@ static void plan_variants(tc_cuda_plan *x) {
       plan_columns(x, &scalar);
     }
     const others o = plan_others(x, alignment);
-    tc_cuda_add(x, aligned);
+    if (alignment != TC_CUDA_NEVER) tc_cuda_add(x, aligned);
     if (o.anywhere) tc_cuda_add(x, plan_anywhere(aligned));
-    if (o.scalar) tc_cuda_add(x, scalar);
+    if (o.scalar) plan_without_alignment(x, aligned, scalar);
   }
   if (x->nest->form == TC_CUDA_SERIAL) general.unroll = 1;
   tc_cuda_add(x, general);

@@ -120,6 +120,9 @@ typedef struct tc_cuda_variant {
   bool in_phase;
   /* The same of stores alone (or of one load): the others begin anywhere. */
   bool stores_in_phase;
+  /* FLAT: all points together follow one another in what is stored, which begins at aligned addresses: lanes of an item go on from
+   * row to row, and what they load lies apart, or begins anywhere. */
+  bool dense;
   int64_t longest, least;
   bool registers; /* rows are in registers, `unroll` items a thread */
   /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by one;
@@ -159,7 +162,13 @@ static inline bool tc_cuda_has_aligned_stores(const tc_schedule_nest *s) {
 }
 static inline bool tc_cuda_has_loads_anywhere(const tc_schedule_nest *s) {
   bool any = tc_cuda_has_aligned_stores(s);
-  for (uint32_t i = 0; i < s->nvariant; ++i) any |= tc_cuda_variant_of(s, i)->stores_in_phase;
+  for (uint32_t i = 0; i < s->nvariant; ++i)
+    any |= tc_cuda_variant_of(s, i)->stores_in_phase || tc_cuda_variant_of(s, i)->dense;
+  return any;
+}
+static inline bool tc_cuda_has_dense_stores(const tc_schedule_nest *s) {
+  bool any = false;
+  for (uint32_t i = 0; i < s->nvariant; ++i) any |= tc_cuda_variant_of(s, i)->dense;
   return any;
 }
 static inline bool tc_cuda_has_rows_in_phase(const tc_schedule_nest *s) {

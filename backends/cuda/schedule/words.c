@@ -1,6 +1,7 @@
 /* words.c - the words of a schedule for GPUs, and what refuses each; those of kernels:
  * words_kernel.c. */
 #include "backends/cuda/schedule/plan.h"
+#include "backends/cuda/schedule/access.h"
 #include "backends/cuda/schedule/words.h"
 #include "backends/cuda/unit.h"
 
@@ -253,6 +254,11 @@ static const char *refuse_in_phase(const tc_schedule_place *at) {
   return is_form(at, TC_CUDA_ROWS) && tc_cuda_phase(at->k, at->p, at->nest).address ? NULL : "the nest has no rows of which all can be peeled alike";
 }
 
+static const char *refuse_dense(const tc_schedule_place *at) {
+  if (variant_of(at)->aligned || variant_of(at)->aligned_stores) return "other words say where its rows begin";
+  return tc_cuda_may_be_dense(at->k, at->p, at->nest, nest_of(at)) ? NULL : "stored elements of all points do not follow one another";
+}
+
 static const char *refuse_full(const tc_schedule_place *at) {
   const tc_cuda_variant *v = variant_of(at);
   if (!v->registers) return "rows are not in registers";
@@ -320,8 +326,8 @@ static const char *refuse_lanes(const tc_schedule_place *at) {
                ? NULL
                : "unaligned tiles are stored 8 bytes at a time";
   if (!tc_cuda_is_power(v->lanes)) return "it is no power of two";
-  if (!v->aligned && !v->aligned_stores && !tc_cuda_is_phased(v) && !v->unaligned)
-    return "accesses of several elements want 'aligned', 'aligned-stores', 'in-phase' or 'unaligned'";
+  if (!v->aligned && !v->aligned_stores && !tc_cuda_is_phased(v) && !v->unaligned && !v->dense)
+    return "accesses of several elements want 'aligned', 'aligned-stores', 'in-phase', 'dense' or 'unaligned'";
   return v->lanes > nest_of(at)->width ? "it is more than 'width'" : NULL;
 }
 
@@ -435,6 +441,7 @@ static const tc_schedule_word when_words[] = {
     {"aligned-stores", TC_WORD_FLAG, VARIANT(aligned_stores), 0, refuse_aligned_stores, NULL, NULL},
     {"in-phase", TC_WORD_FLAG, VARIANT(in_phase), 0, refuse_in_phase, NULL, NULL},
     {"in-phase-stores", TC_WORD_FLAG, VARIANT(stores_in_phase), 0, refuse_in_phase, NULL, NULL},
+    {"dense", TC_WORD_FLAG, VARIANT(dense), 0, refuse_dense, NULL, NULL},
     {"index32", TC_WORD_FLAG, VARIANT(index32), 0, refuse_index32, NULL, NULL},
     {"full", TC_WORD_FLAG, VARIANT(full), 0, refuse_full, NULL, NULL},
     {"least", TC_WORD_COUNT, VARIANT(least), 0, refuse_least, NULL, NULL},
