@@ -32,12 +32,10 @@ void tc_cuda_put_reducer(const tc_print_reducer *f, tc_buf *prelude);
 /* C that launchers use, once in a host text, behind tcompile/cuda.h. */
 void tc_cuda_put_launch_helpers(tc_buf *out);
 
-/* gemm/key_parts.c, of kernels whose keys may be shared out (tc_cuda_has_key_parts).  In C: among how
+/* gemm/k_parts.c, of products whose k may be shared out, and chains whose keys may be (tc_cuda_has_k_parts).  In C: among how
  * many blocks at most, `info` being the device's; and bytes of scratch memory for so many parts. */
-void tc_cuda_put_most_key_parts(const tc_kernel *k, const tc_program *p, const char *info,
-                                tc_buf *out);
-void tc_cuda_put_key_sums_bytes(const tc_kernel *k, const tc_program *p, const char *parts,
-                                tc_buf *out);
-extern const char tc_cuda_key_parts_helper[]; /* in front of launchers */
+void tc_cuda_put_most_k_parts(const tc_kernel *k, const tc_program *p, const char *info, tc_buf *out);
+void tc_cuda_put_k_sums_bytes(const tc_kernel *k, const tc_program *p, const char *parts, tc_buf *out);
+void tc_cuda_put_k_parts_helpers(tc_buf *out); /* in front of launchers */
 
 #endif

@@ -55,17 +55,17 @@ static void put_begin(const tc_entry *e) {
 
 /* Sums of parts of the keys, where these are shared out. */
 static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
-  if (!tc_cuda_has_key_parts(&e->p->kernel[k])) return false;
-  tc_put(out, "  const int64_t key_parts@ = ");
-  tc_cuda_put_most_key_parts(&e->p->kernel[k], e->p, "call.info", out);
-  tc_put(out, ";\n  const int64_t key_sums@ = scratch@;\n  scratch@ += (");
-  tc_cuda_put_key_sums_bytes(&e->p->kernel[k], e->p, "key_parts@", out);
+  if (!tc_cuda_has_k_parts(&e->p->kernel[k])) return false;
+  tc_put(out, "  const int64_t k_parts@ = ");
+  tc_cuda_put_most_k_parts(&e->p->kernel[k], e->p, "call.info", out);
+  tc_put(out, ";\n  const int64_t k_sums@ = scratch@;\n  scratch@ += (");
+  tc_cuda_put_k_sums_bytes(&e->p->kernel[k], e->p, "k_parts@", out);
   tc_put(out, " + 63) / 64 * 64;\n");
   return true;
 }
 
 static void put_more(const tc_entry *e, uint32_t k) {
-  if (e->scratch[k]) tc_putf(e->out, ", ws + key_sums%u", e->scratch[k]);
+  if (e->scratch[k]) tc_putf(e->out, ", ws + k_sums%u", e->scratch[k]);
 }
 
 static void put_call(const tc_entry *e, uint32_t k) {

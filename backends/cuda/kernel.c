@@ -109,7 +109,7 @@ static void put_global(const pair *x, uint32_t i, const char *name, tc_buf *out)
   tc_cuda_put_wait(x->t->k, x->t->p, x->both->text, x->plan->form == TC_CUDA_TRANSPOSE, out);
   tc_putf(out, "  %s<%d, %d, %s", name, (int)f->lanes, (int)f->unroll, index);
   if (f->warps) tc_put(out, ", 0, true, true");
-  else if (f->aligned_stores || f->stores_in_phase || f->dense) tc_putf(out, ", %d, false, false, true", (int)f->group);
+  else if (f->aligned_stores || f->stores_in_phase || f->dense || f->overlapping) tc_putf(out, ", %d, false, false, true", (int)f->group);
   else if (f->group) tc_putf(out, ", %d%s", (int)f->group, f->full ? ", true" : "");
   tc_put(out, x->joins ? ">(block, blocks, " : ">(");
   tc_cuda_put_parameters(x->t->k, x->t->p, x->both->text, TC_CUDA_PASS, out);

@@ -45,6 +45,7 @@ static void put_form(const tc_cuda_launch *x, uint32_t i) {
           f->unaligned ? (int)x->plan->overlap - 1 : 0, cache_bytes(x, f));
   if (f->tile) put_tiles(x);
   if (f->dense) tc_put(x->out, ", .dense = 1");
+  if (f->overlapping) tc_putf(x->out, ", .columns = %d", TC_CUDA_LEAST_OVERLAPPING * (int)f->lanes);
   if (tc_cuda_is_phased(f)) tc_putf(x->out, ", .phased = %d", 1 + f->in_phase);
   tc_put(x->out, "},\n");
 }
@@ -201,7 +202,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * above 32 bits, several of short rows where there are many; tc_cuda_sort_bytes: what they take.
  * tc_cuda_fastest_tile: of a product on tensor cores: tiles fill all multiprocessors so many times, and the last ones a part of them.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes,
- * which reads and writes all results: some 3 us, and as long as 72 of k. */
+ * which reads and writes all results: some 3 us, and as long as 72 of k; not where tiles are few and k is long, which the
+ * library splits. */
 static const char helpers[] =
     "#define TC_CUDA_FN static inline __attribute__((unused))\n"
     "typedef struct tc_cuda_form {\n"
@@ -209,7 +211,7 @@ static const char helpers[] =
     "  int vectorized, small;\n"
     "  int64_t lanes, unroll, group, each, most, longest, full, least, threads, side, over, "
     "cache_bytes,\n"
-    "      tiles, tile_bytes, phased, dense;\n"
+    "      tiles, tile_bytes, phased, dense, columns;\n"
     "} tc_cuda_form;\n"
     "TC_CUDA_FN int tc_cuda_fits(const tcrt_cuda_call *c, const tc_cuda_form *f, int small,\n"
     "                            int vectorized, int64_t items, int64_t points) {\n"
@@ -313,25 +315,25 @@ static const char helpers[] =
     "  const int results = mm->n % 8 != 0 || mm->ldc % (mm->wide_c ? 4 : 8) != 0;\n"
     "  return (results || a % 8 != 0 || b % 8 != 0) && tc_cuda_squares(mm, side) * 2 >= c->info->sms;\n"
     "}\n"
-    "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm) {\n"
+    "TC_CUDA_FN int tc_cuda_saves_pass(const tcrt_cuda_call *c, const tcrt_cuda_mm *mm, int64_t side, int64_t most) {\n"
     "  const double results = (double)mm->batch * (double)mm->m * (double)mm->n;\n"
+    "  if (mm->k > most && tc_cuda_squares(mm, side) * 2 < c->info->sms) return 0;\n"
     "  return results * ((double)mm->k - 72) <= 600e3 * c->info->sms;\n"
     "}\n"
     "typedef struct tc_cuda_tile {\n"
     "  int64_t m, n, threads, shared, blocks, step, least, rest;\n"
     "} tc_cuda_tile;\n"
     "TC_CUDA_FN int tc_cuda_fastest_tile(const tcrt_cuda_call *c, const tc_cuda_tile *t, int n_tiles, int64_t batches,\n"
-    "                                    int64_t m, int64_t n, int64_t k) {\n"
+    "                                    int64_t m, int64_t n, int64_t k, double *shortest) {\n"
     "  const int64_t steps = tc_cuda_ceildiv(k, 64), sms = c->info->sms > 0 ? c->info->sms : 1;\n"
     "  int fastest = n_tiles - 1;\n"
-    "  double shortest = 0;\n"
     "  for (int i = n_tiles - 1; i >= 0; --i) {\n"
     "    const int64_t tiles = batches * tc_cuda_ceildiv(m, t[i].m) * tc_cuda_ceildiv(n, t[i].n);\n"
     "    const int64_t held = sms * t[i].blocks, over = tiles % held;\n"
     "    const double part = (double)t[i].step * (double)over / (double)held, step = part > t[i].least ? part : t[i].least;\n"
     "    const double time = (double)(tiles / held) * (double)(steps * t[i].step + t[i].rest) +\n"
     "                        (over ? (double)steps * step + (double)t[i].rest : 0);\n"
-    "    if (i == n_tiles - 1 || (time < shortest && t[i].shared <= c->info->max_shared)) fastest = i, shortest = time;\n"
+    "    if (i == n_tiles - 1 || (time < *shortest && t[i].shared <= c->info->max_shared)) fastest = i, *shortest = time;\n"
     "  }\n"
     "  return fastest;\n"
     "}\n"
@@ -389,6 +391,6 @@ static const char helpers[] =
 
 void tc_cuda_put_launch_helpers(tc_buf *out) {
   tc_put(out, helpers);
-  tc_put(out, tc_cuda_key_parts_helper);
+  tc_cuda_put_k_parts_helpers(out);
   tc_cuda_put_sibling_helpers(out);
 }

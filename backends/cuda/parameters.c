@@ -79,11 +79,11 @@ static void visit_scalar(uint32_t i, bool is_float, void *arg) {
           v->arg);
 }
 
-/* Scratch memory of a chain whose keys are shared out. */
-static void visit_key_sums(const visit *v) {
+/* Scratch memory of a product whose k, or of a chain whose keys are shared out. */
+static void visit_k_sums(const visit *v) {
   char type[16];
   snprintf(type, sizeof type, "tc_%s *", tc_print_compute(v->k->mm.acc));
-  v->each(&(tc_cuda_parameter){"key_sums", type, "", "(void *)&key_sums", TC_CUDA_POINTER, false}, v->arg);
+  v->each(&(tc_cuda_parameter){"k_sums", type, "", "(void *)&k_sums", TC_CUDA_POINTER, false}, v->arg);
 }
 
 bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const char *body,
@@ -94,13 +94,13 @@ bool tc_cuda_visit_parameters(const tc_kernel *k, const tc_program *p, const cha
   for (uint32_t i = 0; ok && i < k->nbuffer; ++i) ok = visit_buffer(&v, i);
   for (uint32_t i = 0; ok && i < tc_dims_sym_count(c); ++i) visit_symbol(&v, tc_dims_sym(c, i));
   if (ok) tc_print_each_scalar(k, p, visit_scalar, &v);
-  if (ok && tc_cuda_names(body, "key_sums")) visit_key_sums(&v);
+  if (ok && tc_cuda_names(body, "k_sums")) visit_k_sums(&v);
   static const tc_cuda_parameter rest[] = {
       {"group", "const tc_i64 ", "", "(void *)&group", TC_CUDA_LAUNCH, true},
       {"cache_items", "const tc_i64 ", "", "(void *)&cache_items", TC_CUDA_LAUNCH, true},
       {"release_from", "const tc_i64 ", "", "(void *)&release_from", TC_CUDA_LAUNCH, true},
       {"wide_results", "const tc_i64 ", "", "(void *)&wide_results", TC_CUDA_LAUNCH, true},
-      {"key_parts", "const tc_i64 ", "", "(void *)&key_parts", TC_CUDA_LAUNCH, true},
+      {"k_parts", "const tc_i64 ", "", "(void *)&k_parts", TC_CUDA_LAUNCH, true},
       {"flag", "int *", "", "(void *)&c->bad", TC_CUDA_POINTER, true}};
   for (size_t i = 0; ok && i < sizeof rest / sizeof *rest; ++i)
     if (i == 0 || tc_cuda_names(body, rest[i].name)) each(&rest[i], arg);
@@ -133,7 +133,7 @@ void tc_cuda_put_wait(const tc_kernel *k, const tc_program *p, const char *body,
                       tc_buf *out) {
   char word[16];
   tc_put(out, "  tc_wait();\n");
-  if (tc_cuda_names(body, "key_sums")) tc_put(out, "  tc_behind(key_sums);\n");
+  if (tc_cuda_names(body, "k_sums")) tc_put(out, "  tc_behind(k_sums);\n");
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     snprintf(word, sizeof word, "b%u", i);
     if (!tc_cuda_is_local(k, p, i) && tc_cuda_names(body, word))

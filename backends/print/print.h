@@ -100,6 +100,7 @@ typedef struct tc_print_scope {
   bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
   /* what is called in the place of tc_load_<T>; NULL: nothing, for no load if there is no function */
   const char *(*load_neighbours)(const struct tc_print_scope *s, uint32_t id);
+  const char *store_neighbours; /* the same of tc_store_<T>; NULL: nothing */
   /* Optional.  A STORE goes elsewhere: prints the statement. */
   bool (*store)(struct tc_print_scope *s, const tc_action *a);
   void *self; /* of the two above */

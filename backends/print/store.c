@@ -48,6 +48,7 @@ static void put_store(tc_print_scope *s, const tc_print_place *p, const char *t,
   else if (s->lanes) tc_print_line(s, "tc_storen_%s(b%u + %s, v%u, %s);", t, b, base, v, s->lanes);
   else if (s->nontemporal && buffer->kind == TC_BUF_OUTPUT)
     tc_print_line(s, "tc_nontemporal_%s(b%u + %s, v%u, %s);", t, b, base, v, s->nontemporal);
+  else if (s->store_neighbours) tc_print_line(s, "%s(b%u + %s, v%u);", s->store_neighbours, b, base, v);
   else tc_print_line(s, "tc_store_%s(b%u + %s, v%u);", t, b, base, v);
 }
 

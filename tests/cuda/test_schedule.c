@@ -168,7 +168,7 @@ Test(stated, keys_in_one_part) {
                "%4 = permute %2 axes=[1,0]\n%5 = matmul %1 %4\n%6 = const weak f32 0.001\n%7 = mul %5 %6\n"
                "%8 = softmax %7 axis=1\n%9 = matmul %8 %3\nret %9\n",
                "program g for cuda\nkernel matmul_max_exp_sum_1\n  template simt\n  along-b n\n  along-inner-a d\n"
-               "  along-inner-b d\n  sides 64\n  key-parts 1\n",
+               "  along-inner-b d\n  sides 64\n  k-parts 1\n",
                "for (tc_int tile = blockIdx.x;");
 }
 
@@ -321,11 +321,13 @@ REFUSED(cut_of_rows, SUM, "sum_1", "form rows\nwhole 8\n",
 REFUSED(cut_of_one_nest, COLUMNS, "max_1", "form columns\nwhole 8\nunroll 4\n",
         "line 6: other nests of the reduction say otherwise where it is cut")
 REFUSED(lanes_of_any, SUM, "sum_1", "form rows\nwidth 4\nlanes 4\n",
-        "line 6: lanes 4: accesses of several elements want 'aligned', 'aligned-stores', 'in-phase', 'dense' or 'unaligned'")
+        "line 6: lanes 4: accesses of several elements want 'aligned', 'aligned-stores', 'in-phase', 'dense', 'overlapping' or 'unaligned'")
 REFUSED(stores_of_aligned, SUM, "sum_1", "form rows\nwidth 4\nwhen aligned, aligned-stores\nlanes 4\nelse\n",
         "line 6: aligned-stores: 'aligned' says more")
 REFUSED(dense_rows, SUM, "sum_1", "form rows\nwidth 4\nwhen dense\nlanes 4\nelse\n",
         "line 6: dense: stored elements of all points do not follow one another")
+REFUSED(overlapping_rows, SUM, "sum_1", "form rows\nwidth 4\nwhen overlapping\nlanes 4\nelse\n",
+        "line 6: overlapping: the nest has no columns that may be computed twice")
 REFUSED(full_anywhere, SUM, "sum_1", "form rows\nwidth 4\nwhen aligned-stores, full, longest 32\nregisters\nlanes 4\nunroll 1\ngroup 32\nmost 32\nitems 1\nelse\n",
         "line 6: aligned-stores: rows that fill a group begin at aligned addresses")
 REFUSED(more_lanes, SUM, "sum_1", "form rows\nwidth 2\nwhen aligned\nlanes 4\n",

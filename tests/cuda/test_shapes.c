@@ -73,6 +73,17 @@ static const char multiplied_nt[] = "%1 = param f16[2,R,72] \"multiplied\"\n%2 =
                                     "%4 = matmul %1 %3\nret %4\n";
 static const char multiplied_tn[] = "%1 = param bf16[72,R] \"multiplied\"\n%2 = param bf16[72,C] \"w\"\n%3 = permute %1 axes=[1,0]\n"
                                     "%4 = matmul %3 %2\n%5 = cast %4 dtype=f32\n%6 = const weak f32 0.5\n%7 = mul %5 %6\nret %7\n";
+/* Columns whose last item begins earlier. */
+static const char overlapping[] = "%1 = param bf16[R,C] \"x\"\n%2 = param i8[R,C] \"y\"\n%3 = max %1 axes=[0] keep=0\n%4 = cast %1 dtype=f32\n"
+                                  "%5 = sum %4 axes=[0] keep=0\n%6 = cast %2 dtype=f32\n%7 = argmin %6 axes=[0] keep=0\nret %3 %5 %7\n";
+static const char overlapping_known[] = "%1 = param f16[R,203] \"x\"\n%2 = max %1 axes=[0] keep=0\n%3 = cumsum %1 axis=0\nret %2 %3\n";
+/* Few tiles of a long k, which blocks share out: rows of results that begin anywhere, or at 16 bytes, and batches. */
+#define SHARED_OUT(type, batch, k, n)                                                                                             \
+  "%1 = param " type "[" batch "R," k "] \"x\"\n%2 = param " type "[" batch k "," n "] \"w\"\n%3 = param " type "[" n "] \"b\"\n" \
+  "%4 = relu %1\n%5 = matmul %4 %2\n%6 = add %5 %3\n%7 = tanh %6\nret %7\n"
+static const char shared_out[] = SHARED_OUT("bf16", "", "2560", "48"), shared_out_odd[] = SHARED_OUT("f16", "", "2568", "41"),
+                  shared_out_batches[] = SHARED_OUT("bf16", "2,", "1704", "72"), shared_out_single[] = SHARED_OUT("f32", "2,", "1001", "24"),
+                  shared_out_double[] = SHARED_OUT("f64", "", "900", "5");
 /* Elements that are counted through rows which lie apart, and as a value, too: of four lanes and eight, which end with rows or do
  * not; beside an operand that has no rows. */
 static const char rows_counted[] = "%1 = param f32[R,C] \"apart\"\n%2 = param bf16[R,C] \"y\"\n%3 = param bf16[3,R,C] \"z\"\n%4 = cast %2 dtype=f32\n"
@@ -562,6 +573,8 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {multiplied, 190, 251}, {multiplied, 33, 48}, {multiplied_nt, 70, 131}, {multiplied_nt, 130, 256},
                                {multiplied_nt, 192, 253}, {multiplied_tn, 72, 136}, {multiplied_tn, 88, 61},
                                {multiplied_tn, 184, 248}, {multiplied_tn, 190, 251},
+                               {shared_out, 33, 0}, {shared_out, 130, 0}, {shared_out, 0, 0}, {shared_out_odd, 70, 0}, {shared_out_batches, 5, 0}, {shared_out_single, 19, 0}, {shared_out_double, 3, 0},
+                               {overlapping, 70, 139}, {overlapping, 2300, 9}, {overlapping, 5, 257}, {overlapping, 900, 131}, {overlapping_known, 77, 0},
                                {dense_rows, 23, 41}, {dense_rows, 9, 8}, {dense_rows, 300, 9}, {dense_rows, 40, 3}, {dense_rows, 1, 1001},
                                {dense_rows, 0, 9}, {dense_rows, 33, 7}, {dense_channels, 3, 11}, {dense_channels, 1, 1}, {dense_colours, 5, 17},
                                {dense_colours, 2, 1}, {dense_lookup, 70, 13}, {dense_lookup, 5, 9}, {dense_lookup, 900, 5},

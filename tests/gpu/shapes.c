@@ -81,6 +81,20 @@ TC_COMPILE static tc_tensor *picked(const tc_tensor *x TC_SHAPE("f32[R,C]"),
                                     const tc_tensor *i TC_SHAPE("i64[N]")) {
   return tc_embedding(x, i);
 }
+/* Halves and bytes beside what rows or columns share, of rows that indices name, and of rows of 3. */
+TC_COMPILE static tc_tensor *biased(const tc_tensor *x TC_SHAPE("bf16[R,C]"), const tc_tensor *b TC_SHAPE("bf16[C]"),
+                                    const tc_tensor *s TC_SHAPE("bf16[R,1]")) {
+  return tc_mul(tc_relu(tc_add(x, b)), s);
+}
+TC_COMPILE static tc_tensor *picked_short(const tc_tensor *x TC_SHAPE("bf16[R,C]"), const tc_tensor *i TC_SHAPE("i64[N]")) {
+  return tc_embedding(x, i);
+}
+TC_COMPILE static tc_tensor *scaled_channels(const tc_tensor *x TC_SHAPE("f16[B,R,7,7]"), const tc_tensor *s TC_SHAPE("f16[R,1,1]")) {
+  return tc_mul(x, s);
+}
+TC_COMPILE static tc_tensor *colours(const tc_tensor *x TC_SHAPE("u8[R,3]"), const tc_tensor *m TC_SHAPE("f32[3]")) {
+  return tc_cast(tc_sub(tc_cast(x, TC_F32), m), TC_BF16);
+}
 TC_COMPILE static tc_tensor *spread(const tc_tensor *x TC_SHAPE("f32[R,C]"),
                                     const tc_tensor *i TC_SHAPE("i64[N,C]"),
                                     const tc_tensor *v TC_SHAPE("f32[N,C]")) {
@@ -233,7 +247,7 @@ RUN2(norm) RUN2(norm_once) RUN2(norm_short) RUN1(best) RUN1(best_column) RUN1(ro
         RUN1(columns_short) RUN1(columns_soft)
     RUN1(whole) RUN1(running) RUN1(running_down) RUN1(turned) RUN1(turned_copy)
         RUN1(turned_bytes) RUN2(turned_sum)
-        RUN2(picked) RUN3(spread) RUN2(loss) RUN3(product)
+        RUN2(picked) RUN3(biased) RUN2(picked_short) RUN2(scaled_channels) RUN2(colours) RUN3(spread) RUN2(loss) RUN3(product)
         RUN3(product_short) RUN2(product_rows) RUN2(product_columns) RUN2(products) RUN1(noisy) RUN1(special)
         RUN2(convolved) RUN2(convolved_short) RUN3(attention) RUN3(attention_causal)
             RUN4(attention_masked) RUN3(attention_wide) RUN3(attention_widest) RUN3(attention_widest_causal)
@@ -286,6 +300,11 @@ static void check_rows(int64_t r, int64_t c, place where) {
     CHECK(special, what, x);
     CHECK(loss, what, x, indices(r, c));
     CHECK(picked, what, x, indices(77, r));
+    CHECK(picked_short, what, tc_cast(x, TC_BF16), indices(177, r));
+    CHECK(biased, what, tc_cast(x, TC_BF16), tc_cast(b, TC_BF16), tc_cast(values(r, 1), TC_BF16));
+    CHECK(scaled_channels, what, tc_cast(tc_reshape(tc_randn(TC_DIMS(3 * r * 49), 5, TC_F32), TC_DIMS(3, r, 7, 7)), TC_F16),
+          tc_cast(tc_reshape(values(r, 1), TC_DIMS(r, 1, 1)), TC_F16));
+    if (where == ALONE) CHECK(colours, what, tc_cast(tc_clamp(tc_abs(tc_mul_s(values(r, 3), 60)), 0, 255), TC_U8), tc_randn(TC_DIMS(3), 6, TC_F32));
     CHECK(spread, what, x, tc_expand(tc_reshape(indices(50, r), TC_DIMS(50, 1)), TC_DIMS(50, c)),
           values(50, c));
   }
@@ -490,6 +509,7 @@ int main(int argc, char **argv) {
   }
   check_convolutions(2, 3, 9, 5);
   check_convolutions(1, 16, 20, 40);
+  check_convolutions(1, 300, 5, 70); /* few tiles of a long k */
   if (!few) check_convolutions(3, 64, 28, 96);
   check_unaligned(1, 2, 90, 77);
   if (!few) check_unaligned(2, 16, 1000, 77);

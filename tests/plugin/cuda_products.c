@@ -24,7 +24,15 @@ TC_COMPILE tc_tensor *many(const tc_tensor *x TC_SHAPE("bf16[B,512]"), const tc_
 // CHECK: load w
 // SCHEDULE-LABEL: schedule of few
 // SCHEDULE-NOT: library
+// SCHEDULE: k-parts
 TC_COMPILE tc_tensor *few(const tc_tensor *x TC_SHAPE("bf16[128,512]"), const tc_tensor *w TC_SHAPE("f32[512,512]")) {
+  return tc_matmul(x, HALF(w));
+}
+
+// A short k is not shared out.
+// SCHEDULE-LABEL: schedule of short_k
+// SCHEDULE-NOT: k-parts
+TC_COMPILE tc_tensor *short_k(const tc_tensor *x TC_SHAPE("bf16[128,256]"), const tc_tensor *w TC_SHAPE("f32[256,512]")) {
   return tc_matmul(x, HALF(w));
 }
 

@@ -110,16 +110,20 @@ void tc_cuda_chain_put_all_shared(tc_cuda_product *x);
 void tc_cuda_chain_put_words(tc_cuda_product *x);
 void tc_cuda_chain_take_uniforms(tc_cuda_product *x, bool whole);
 
-/* key_parts.c, where keys are shared out (tc_cuda_has_key_parts; else nothing).  C: first
- * and end become those of part `share`; behind the sums in shared memory, they are left in key_sums;
+/* chain_parts.c, where keys are shared out (tc_cuda_has_k_parts; else nothing).  C: first
+ * and end become those of part `share`; behind the sums in shared memory, they are left in k_sums;
  * all_rows; `name`, where sums of a part and a row are; of the launcher, behind its choice of a function,
- * key_parts and key_sums. */
+ * k_parts and k_sums. */
 void tc_cuda_chain_put_share(tc_cuda_product *x);
 void tc_cuda_chain_put_leave(tc_cuda_product *x);
 void tc_cuda_chain_put_all_rows(tc_cuda_product *x);
 void tc_cuda_chain_put_place(tc_cuda_product *x, const char *name, const char *part, const char *row);
 void tc_cuda_chain_put_parts(const tc_cuda_product *x, tc_buf *out);
-/* gather.c: the body of the function that puts parts together, the function, and the launcher's end. */
+/* ... of the entry: k_parts at most, and bytes of k_sums for so many; and what launchers call. */
+void tc_cuda_chain_put_most_parts(const tc_kernel *k, const tc_program *p, const char *info, tc_buf *out);
+void tc_cuda_chain_put_sums_bytes(const tc_kernel *k, const tc_program *p, const char *parts, tc_buf *out);
+extern const char tc_cuda_chain_parts_helper[];
+/* chain_gather.c: the body of the function that puts parts together, the function, and the launcher's end. */
 void tc_cuda_chain_gather(tc_cuda_product *x, const tc_cuda_operand *o);
 void tc_cuda_chain_put_gather(const tc_cuda_product *x, const tc_cuda_bodies *b, const char *body,
                               unsigned number, tc_buf *out);

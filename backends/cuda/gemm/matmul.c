@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/cuda/gemm/chain.h"
+#include "backends/cuda/gemm/k_parts.h"
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
@@ -70,7 +71,7 @@ static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
 static void put_own(const tc_cuda_product *x, const tc_cuda_template *t, tc_buf *out) {
   const int side = (int)x->plan->short_side;
   tc_putf(out, "%s && (tc_cuda_is_short(c, &mm, %d, %d)", t->own, side, (int)x->plan->short_depth);
-  if (x->plan->one_pass) tc_put(out, " || tc_cuda_saves_pass(c, &mm)");
+  if (x->plan->one_pass) tc_putf(out, " || tc_cuda_saves_pass(c, &mm, %d, %d)", side, (int)x->plan->short_depth);
   if (x->plan->template == TC_CUDA_MMA) tc_putf(out, " || tc_cuda_is_unaligned(c, &mm, %d)", side);
   tc_put(out, ")");
 }
@@ -86,20 +87,21 @@ static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_c
   return first;
 }
 
-/* The launch, and behind it that of what puts parts of the keys together. */
-static void put_follow(const tc_cuda_product *x, const char *body, unsigned gather, tc_buf *out) {
-  const bool parts = tc_cuda_has_key_parts(x->k);
-  if (parts) tc_cuda_chain_put_parts(x, out);
+/* The launch, and behind it that of what puts parts of k, or of the keys, together. */
+static void put_follow(const tc_cuda_product *x, const tc_cuda_operand *o, const char *body, unsigned gather, bool apart, tc_buf *out) {
+  const bool parts = tc_cuda_has_k_parts(x->k), chain = tc_mm_is_chain(x->mm);
+  if (parts && chain) tc_cuda_chain_put_parts(x, out);
   tc_putf(out,
           "  const int64_t grid = batches * tc_cuda_ceildiv(m, high) * tc_cuda_ceildiv(n, broad)%s;\n"
           "  void *const args[] = {",
-          parts ? " * key_parts" : "");
+          parts ? " * k_parts" : "");
   tc_cuda_put_parameters(x->k, x->p, body, TC_CUDA_ADDRESS, out);
   tc_putf(out,
           "};\n  %s tc_cuda_follow(c, &@NAME@_image, function, grid, block, shared, args,\n"
           "                        sizeof args / sizeof *args);\n",
           parts ? "const int status =" : "return");
-  if (parts) tc_cuda_chain_put_gather_launch(gather, out);
+  if (parts && chain) tc_cuda_chain_put_gather_launch(gather, out);
+  else if (parts) tc_cuda_put_gather_launch(o, gather, apart ? "wide_results" : "vectorized", out);
   tc_put(out, "}\n");
 }
 
@@ -124,7 +126,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_cuda_put_batch_count(x->p, x->mm, &text);
   tc_put(&text, ";\n");
   t->launch(x, o, &text);
-  put_follow(x, body, gather, &text);
+  put_follow(x, o, body, gather, apart, &text);
   tc_cuda_put_host_head(x->k, x->p, "@NAME@", "", text.text ? text.text : "", out);
   tc_put(out, text.text ? text.text : "");
   if (text.failed || conditions.failed || results.failed) out->failed = true;
@@ -176,9 +178,13 @@ static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *de
   tc_print_fused(x->k, x->p, device);
   tc_cuda_put_approximate_math(x->k, true, device);
   *functions = t->put(x, o, &b, device);
-  if (tc_cuda_has_key_parts(x->k)) {
-    put_whole_body(x, o, tc_cuda_chain_gather, &gather);
-    tc_cuda_chain_put_gather(x, &b, gather.text ? gather.text : "", last = (*functions)++, device);
+  if (tc_cuda_has_k_parts(x->k)) {
+    const bool chain = tc_mm_is_chain(x->mm);
+    put_whole_body(x, o, chain ? tc_cuda_chain_gather : tc_cuda_gather, &gather);
+    const char *text = gather.text ? gather.text : "";
+    last = *functions;
+    if (chain) tc_cuda_chain_put_gather(x, &b, text, (*functions)++, device);
+    else *functions = tc_cuda_put_gather(x, o, &b, text, last, device);
   }
   if (x->plan->library) *functions = put_library(x, *functions, t, device, &library, &failed);
   tc_cuda_put_approximate_math(x->k, false, device);

@@ -6,6 +6,7 @@
  * (a prologue, an operand that is not aligned) is computed and stored where the copy would have put
  * it.  Outside of an operand are zeros.  Finished sums go through the same memory, so that a thread
  * of the epilogue has neighbours along n. */
+#include "backends/cuda/gemm/k_parts.h"
 #include "backends/cuda/gemm/mma.h"
 
 /* ---- a tile of the product ------------------------------------------------------------------- */
@@ -39,7 +40,7 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "  __syncthreads();");
   tc_print_line(&x->s, "  square.start(from, from + 64 * M);");
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "const tc_int k0 = (step + PREFETCH) * 64;");
+  tc_print_line(&x->s, "const tc_int k0 = %s(step + PREFETCH) * 64;", tc_cuda_has_k_parts(x->k) ? "k_first + " : "");
   tc_print_line(&x->s, "const int to = (int)((step + 2 * PREFETCH) %% PLACES);");
   tc_print_line(&x->s, "if (k0 < k_end) {");
   x->s.indent += 2;
@@ -58,7 +59,7 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
 static void put_sums(tc_cuda_product *x, const tc_cuda_operand *o) {
   const bool producers = tc_cuda_mma_has_producers(x, o);
   tc_print_line(&x->s, "square_t square;");
-  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, 64);");
+  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end%s, 64);", tc_cuda_has_k_parts(x->k) ? " - k_first" : "");
   tc_print_line(&x->s, producers ? "if constexpr (PRODUCERS > 0) {" : "{");
   x->s.indent += 2;
   if (producers) {
@@ -95,6 +96,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_cuda_open_tiles(x, "M", "N");
   put_order(x);
   tc_cuda_put_batches(x);
+  tc_cuda_put_part_of_k(x);
   tc_cuda_mma_put_producers(x, o);
   put_sums(x, o);
   tc_cuda_mma_put_epilogue(x, o);
@@ -205,9 +207,12 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
   put_tiles(x, o, true, out);
   tc_put(out, "  };\n"
               "  const tc_cuda_tile *const tile = tiles[vectorized && tc_cuda_has_producers(c, &@NAME@_image)];\n"
-              "  const int at = vectorized ? tc_cuda_fastest_tile(c, tile, 3, batches, m, n, ");
+              "  double time = 0;\n"
+              "  int at = vectorized ? tc_cuda_fastest_tile(c, tile, 3, batches, m, n, ");
   tc_cuda_put_size(x->p, x->mm, x->kk, out);
-  tc_putf(out, ") : %d;\n  const unsigned function = !vectorized ? %d : at", SMALL, TILES);
+  tc_putf(out, ", &time) : %d;\n", SMALL);
+  tc_cuda_put_k_parts(x, "time", "at", SMALL, out);
+  tc_putf(out, "  const unsigned function = !vectorized ? %d : at", TILES);
   if (apart) tc_putf(out, " + (wide_results ? 0 : %d)", TILES + 1);
   tc_put(out, ";\n  const int64_t high = tile[at].m, broad = tile[at].n, shared = tile[at].shared, block = tile[at].threads;\n");
 }

@@ -4,6 +4,7 @@
  * Rows of results may begin anywhere.  Then a row of sums begins in shared memory as far behind a boundary as its results
  * do in memory: what lies between two boundaries is one access in both, and what a tile has of the first and of the last
  * such piece is stored one by one. */
+#include "backends/cuda/gemm/k_parts.h"
 #include "backends/cuda/gemm/mma.h"
 
 enum { PAD = 8 /* more than a shift */ };
@@ -26,7 +27,7 @@ static void put_shift(tc_cuda_product *x) {
   tc_buf at = {0};
   tc_print_address(&x->s, &a->address, &at);
   tc_print_line(&x->s, "const auto shifted = [&](int row) {");
-  tc_print_line(&x->s, "  if (!any_rows) return 0;");
+  tc_print_line(&x->s, "  if (!any_rows%s) return 0;", tc_cuda_has_k_parts(x->k) ? " || k_parts > 1" : "");
   tc_print_line(&x->s, "  const tc_int %s = m0 + row, %s = n0;", x->text[x->m], x->text[x->n]);
   tc_print_line(&x->s, "  return (int)((tc_u64)(b%u + (%s)) / sizeof *b%u %% c_lanes);", a->buffer, at.text ? at.text : "0", a->buffer);
   tc_print_line(&x->s, "};");
@@ -102,6 +103,12 @@ static void put_meeting(tc_cuda_product *x) {
   tc_print_line(&x->s, "else __syncthreads();");
 }
 
+static void put_all_results(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const bool shifts = tc_cuda_mma_shifts(x, o);
+  put_pieces(x, o, shifts);
+  if (shifts) put_ends(x);
+}
+
 void tc_cuda_mma_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
   const bool shifts = tc_cuda_mma_shifts(x, o);
   tc_print_line(&x->s, "tc_f32 *const sums = (tc_f32 *)tc_shared; /* [M][LONG] */");
@@ -111,6 +118,5 @@ void tc_cuda_mma_put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
   put_meeting(x);
   tc_print_line(&x->s, "square.template leave<LONG>(sums, shifted);");
   put_meeting(x);
-  put_pieces(x, o, shifts);
-  if (shifts) put_ends(x);
+  tc_cuda_put_leave_sums(x, o, put_all_results);
 }

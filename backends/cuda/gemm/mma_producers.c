@@ -47,7 +47,7 @@ void tc_cuda_mma_put_producers(tc_cuda_product *x, const tc_cuda_operand *o) {
   if (!tc_cuda_mma_has_producers(x, o)) return;
   tc_cuda_open_producers(x, FEW_REGISTERS);
   tc_print_line(&x->s, "const int copier = (int)threadIdx.x - THREADS;");
-  tc_print_line(&x->s, "for (tc_int k0 = 0; k0 < k_end; k0 += 64) {");
+  tc_print_line(&x->s, "for (tc_int k0 = %s; k0 < k_end; k0 += 64) {", tc_cuda_has_k_parts(x->k) ? "k_first" : "0");
   x->s.indent += 2;
   tc_print_line(&x->s, "tc_mbarrier_wait(&empty[now], !phase);");
   put_copies(x, &o[TC_CUDA_A], 'a');

@@ -51,15 +51,15 @@ static void open_tiles(tc_cuda_product *x, const char *high, const char *broad, 
   tc_print_line(&x->s,
                 "const tc_int m_tiles = TC_CEILDIV(m_end, %s), n_tiles = TC_CEILDIV(n_end, %s);",
                 high, broad);
-  const bool parts = tc_cuda_has_key_parts(x->k);
+  const bool parts = tc_cuda_has_k_parts(x->k);
   const char *const count = batches.text ? batches.text : "1";
   const char *const name = parts ? "shared_out" : of_all ? "at" : "tile";
   tc_print_line(&x->s,
                 "for (tc_int %s = blockIdx.x; %s < %s * m_tiles * n_tiles%s; %s += gridDim.x) {",
-                name, name, count, parts ? " * (tc_int)key_parts" : "", name);
+                name, name, count, parts ? " * (tc_int)k_parts" : "", name);
   x->s.indent += 2;
   if (parts)
-    tc_print_line(&x->s, "const tc_int %s = shared_out / (tc_int)key_parts, share = shared_out %% (tc_int)key_parts;", of_all ? "at" : "tile");
+    tc_print_line(&x->s, "const tc_int %s = shared_out / (tc_int)k_parts, share = shared_out %% (tc_int)k_parts;", of_all ? "at" : "tile");
   if (of_all)
     tc_print_line(&x->s, "const tc_int tile = at %% (%s) * (m_tiles * n_tiles) + at / (%s);", count,
                   count);

@@ -200,7 +200,8 @@ void tc_cuda_put_columns(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const tc_int own = first + threads.row, point = TC_MIN(own, points - 1);");
   tc_print_line(&x->s, "const tc_int at = (point %% tiles * threads.width + threads.x) * TC_L;");
   tc_print_line(&x->s, "const bool live = at < end && own < points;");
-  tc_print_line(&x->s, "const tc_int %s = at < end ? at : 0;", i);
+  if (x->overlaps) tc_print_line(&x->s, "const tc_int %s = at < end ? TC_MIN(at, end - TC_L) : 0;", i);
+  else tc_print_line(&x->s, "const tc_int %s = at < end ? at : 0;", i);
   if (others) {
     tc_print_line(&x->s, "const tc_int other = point / tiles;");
     tc_cuda_put_decode(x, others, "other");
@@ -225,10 +226,11 @@ static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kin
   x->tiled = kind == TC_CUDA_ROW_TILES;
   x->dense = kind == TC_CUDA_DENSE;
   x->anywhere = x->phased || x->dense ? tc_cuda_has_loads_anywhere(t->schedule)
-                          : tc_cuda_has_aligned_stores(t->schedule) && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
+                          : (tc_cuda_has_aligned_stores(t->schedule) || tc_cuda_has_overlap(t->schedule)) && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
 }
 
 static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
+  const bool stores_anywhere = tc_cuda_has_overlap(t->schedule) && x->anywhere;
   x->s = (tc_print_scope){.k = t->k,
                           .p = t->p,
                           .words = &tc_cuda_words,
@@ -238,6 +240,7 @@ static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
                           .vector = x->nest->vector,
                           .load = take_load,
                           .load_neighbours = x->anywhere || x->phased ? tc_cuda_load_neighbours : NULL,
+                          .store_neighbours = stores_anywhere ? "tc_stored_from<TC_L, TC_ANYWHERE>" : NULL,
                           .store = x->in_registers ? take_row_store : NULL,
                           .self = x};
   x->parallel = (1u << x->nest->nparallel) - 1;
@@ -280,6 +283,7 @@ static bool open_nest(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kind 
                       .number = t->nest,
                       .plan = tc_cuda_nest_schedule_of(t->schedule),
                       .stages = k->nest[t->nest].stage,
+                      .overlaps = tc_cuda_has_overlap(t->schedule),
                       .unroll = "TC_U"};
   choose_form(x, t, kind);
   open_scope(x, t, out);

@@ -30,6 +30,10 @@ static void put_pick(const tc_cuda_launch *x, const char *items, const char *poi
           items, points);
   if (tc_cuda_has_rows_in_phase(x->text->schedule)) tc_put(x->out, " || f->phased > phased");
   if (tc_cuda_has_dense_stores(x->text->schedule)) tc_put(x->out, " || f->dense > dense");
+  if (tc_cuda_has_overlap(x->text->schedule)) {
+    tc_put(x->out, " || f->columns > ");
+    put_extents(x, 1u << x->n->vector, false, x->out);
+  }
   tc_put(x->out, ") ++f;\n");
 }
 
@@ -117,7 +121,9 @@ static void launch_rows(const tc_cuda_launch *x) {
 static void launch_columns(const tc_cuda_launch *x) {
   const int v = x->n->vector;
   put_pick(x, "0", "1");
-  put_size(x, "columns", 1u << v, true);
+  tc_put(x->out, "    const int64_t columns = tc_cuda_ceildiv(");
+  put_extents(x, 1u << v, false, x->out);
+  tc_put(x->out, ", f->lanes);\n");
   put_size(x, "others", parallel_axes(x) & ~(1u << v), false);
   if (!tc_cuda_has_kind(x->n, TC_ACT_SCAN))
     put_size(x, "items", all_axes(x) & ~parallel_axes(x), false);

@@ -33,6 +33,7 @@ typedef struct tc_cuda_nest {
   bool phased;   /* its unaligned rows are in phase */
   bool peeled;   /* elements at hand are those beside the aligned ones */
   bool tiled;    /* its rows pass through shared memory */
+  bool overlaps; /* columns: the last item may begin earlier */
   bool dense;    /* lanes go on from row to row */
   tc_dim dense_steps[TC_MAX_AXES];
   char lane_text[TC_MAX_AXES][16];

@@ -421,6 +421,18 @@ TC_FN tc_vec<typename tc_computed<T>::type, N> tc_loaded_from(const T *p) {
   if constexpr (any) return tc_arrived(tc_hold_anywhere<N>(p));
   else return tc_loaded<N>(p);
 }
+/* @ tc_stored_from */
+/* The store of such a function: element by element where the address is not aligned. */
+template <int N, bool any, class T, class C, int M> TC_FN void tc_stored_from(T *p, const tc_vec<C, M> &v) {
+  typedef tc_raw<T, N> raw;
+  if (any && (tc_u64)p % raw::each) {
+    raw u;
+    tc_packed(v, &u);
+    TC_FOR_EACH(N, p[i] = u.e[i]);
+  } else {
+    tc_stored<N>(p, v);
+  }
+}
 /* @ tc_hold_first tc_first */
 /* The same of the first `some` of N, and those with zeros behind them. */
 template <int N, class T> TC_FN tc_held_anywhere<T, N> tc_hold_first(const T *p, int some) {

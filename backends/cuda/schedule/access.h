@@ -50,6 +50,9 @@ bool tc_cuda_counts_rows(const tc_kernel *k, const tc_nest *n, const tc_cuda_nes
 bool tc_cuda_stores_densely(const tc_kernel *k, const tc_program *p, const tc_nest *n, tc_dim steps[TC_MAX_AXES]);
 /* ... and does that pay: are elements smaller than a word, and is there a row that ends, or that lies apart, between them? */
 bool tc_cuda_may_be_dense(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s);
+/* May an item of columns begin earlier than where the one before it ends: does nobody read what the nest writes?  Does that pay:
+ * are elements that it loads smaller than a word? */
+bool tc_cuda_may_overlap(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s);
 /* Is the size no multiple of that number for some values of its symbols? */
 bool tc_cuda_may_not_divide(const tc_cuda_accesses *x, tc_dim d, int lanes);
 

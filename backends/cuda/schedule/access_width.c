@@ -73,7 +73,7 @@ int tc_cuda_choose_width(const tc_kernel *k, const tc_program *p, const tc_nest 
   tc_cuda_each_wide_load(&x, fit_access, &w);
   tc_cuda_each_wide_store(&x, fit_access, &w);
   if (!x.tail) tc_cuda_each_extent(&x, w.lanes, fit, &w);
-  return w.lanes * w.least < WORD && w.lanes < most && tc_cuda_may_be_dense(k, p, n, s) ? most : w.lanes;
+  return w.lanes * w.least < WORD && w.lanes < most && (tc_cuda_may_be_dense(k, p, n, s) || tc_cuda_may_overlap(k, p, n, s)) ? most : w.lanes;
 }
 
 /* ---- alignment ------------------------------------------------------------------------------- */

@@ -129,6 +129,12 @@ static tc_cuda_variant plan_anywhere(tc_cuda_variant aligned) {
   return aligned;
 }
 
+static tc_cuda_variant plan_overlapping(tc_cuda_variant aligned) {
+  aligned.aligned = false;
+  aligned.overlapping = true;
+  return aligned;
+}
+
 /* Items begin where the rows are aligned.  Loads that begin anywhere beside stores in phase take the place of single elements
  * that are too narrow. */
 static void plan_in_phase(tc_cuda_plan *x, tc_cuda_variant aligned) {
@@ -191,7 +197,8 @@ static void plan_variants(tc_cuda_plan *x) {
     }
     const others o = plan_others(x, alignment);
     if (alignment != TC_CUDA_NEVER) tc_cuda_add(x, aligned);
-    if (o.anywhere) tc_cuda_add(x, plan_anywhere(aligned));
+    if (alignment != TC_CUDA_ALWAYS && tc_cuda_may_overlap(x->k, x->p, x->n, x->nest)) tc_cuda_add(x, plan_overlapping(aligned));
+    else if (o.anywhere) tc_cuda_add(x, plan_anywhere(aligned));
     if (o.scalar) plan_without_alignment(x, aligned, scalar);
   }
   if (x->nest->form == TC_CUDA_SERIAL) general.unroll = 1;

@@ -278,6 +278,12 @@ static int64_t largest(const tc_program *p, const tc_axis *a) {
   return hi;
 }
 
+static int64_t smallest(const tc_program *p, const tc_axis *a) {
+  int64_t lo, hi;
+  tc_dim_range(tc_graph_dims(p->graph), a->extent, &lo, &hi);
+  return lo;
+}
+
 /* Tiles that matrices of the sizes at hand fill more than half of. */
 static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
   static const uint32_t sides[] = {256, 128, 64, 32, 16, 4};
@@ -304,19 +310,44 @@ static bool has_wide_operands(const tc_cuda_kernel_schedule *s) {
          (s->width[TC_CUDA_A] == TC_CUDA_COPIED && s->width[TC_CUDA_B] == TC_CUDA_COPIED);
 }
 
-bool tc_cuda_has_key_parts(const tc_kernel *k) {
-  return k->kind == TC_KERNEL_MATMUL && tc_cuda_kernel_schedule_of(k)->key_parts > 1;
+bool tc_cuda_has_k_parts(const tc_kernel *k) {
+  return k->kind == TC_KERNEL_MATMUL && tc_cuda_kernel_schedule_of(k)->k_parts > 1;
 }
 
-enum { MOST_KEY_PARTS = 256 }; /* of which what puts them together reads all */
+enum { MOST_K_PARTS = 256 }; /* of keys, of which what puts them together reads all */
+
+/* May rows of matrices of halves begin elsewhere than at 16 bytes?  Then the library may be left out (tc_cuda_is_unaligned). */
+static bool has_odd_rows(const tc_kernel *k, const tc_program *p) {
+  bool odd = false;
+  for (int i = 0; i < 3; ++i) odd |= tc_dim_multiple(tc_graph_dims(p->graph), k->mm.axis[k->mm.nbatch + i].extent) % TC_CUDA_COPIED != 0;
+  return odd;
+}
+
+bool tc_cuda_may_share_out(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s) {
+  if (tc_mm_is_chain(&k->mm) || !s->library) return true;
+  return s->template == TC_CUDA_MMA && has_odd_rows(k, p);
+}
+
+/* May there be few tiles of so long a k that blocks share it out?  What the library takes it splits itself. */
+static bool may_share_out(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s) {
+  enum { SIDE = 64, LEAST = 512, TILES = 1024 /* three for each of more multiprocessors than any device has */ };
+  int64_t tiles = 1;
+  if (!tc_cuda_may_share_out(k, p, s) || largest(p, &k->mm.axis[k->mm.nbatch + TC_CUDA_ALONG_K]) < LEAST) return false;
+  for (int i = 0; tiles <= TILES && i <= k->mm.nbatch + TC_CUDA_ALONG_N; ++i) {
+    const int64_t size = smallest(p, &k->mm.axis[i]), side = i < k->mm.nbatch ? 1 : SIDE, count = size / side + (size % side != 0);
+    tiles = count > TILES ? count : tiles * count;
+  }
+  return tiles <= TILES;
+}
 
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
   const bool chain = tc_mm_is_chain(&k->mm);
   if (chain) s->template = tc_cuda_may_chain_mma(p, k) ? TC_CUDA_CHAIN : TC_CUDA_SIMT;
   else s->template = tc_cuda_may_mma(&k->mm) ? TC_CUDA_MMA : TC_CUDA_SIMT;
   if (!plan_access(k, p, s) || !plan_sides(k, p, s)) return false;
-  if (chain && may_decode(&k->mm)) s->key_parts = MOST_KEY_PARTS;
+  if (chain && may_decode(&k->mm)) s->k_parts = MOST_K_PARTS;
   s->library = tc_cuda_library_takes(k, p);
+  if (!chain && may_share_out(k, p, s)) s->k_parts = MOST_K_PARTS;
   if (!s->library || !has_wide_operands(s)) return true;
   s->short_side = s->template == TC_CUDA_MMA ? 64 : 32;
   s->short_depth = s->template == TC_CUDA_MMA ? 512 : 1024;

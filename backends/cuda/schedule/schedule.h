@@ -35,6 +35,7 @@ enum {
   TC_CUDA_LARGEST_GROUP = 1024, /* threads */
   TC_CUDA_BLOCK = 128,          /* threads of a block of several groups */
   TC_CUDA_ITEMS = 8,            /* of a thread where the launcher says how many share a row */
+  TC_CUDA_LEAST_OVERLAPPING = 16, /* items of a row of columns that may overlap: single elements of fewer are as fast */
   TC_CUDA_SIDE = 64             /* points of a tile along the axis of the stores */
 };
 
@@ -74,8 +75,8 @@ typedef struct tc_cuda_kernel_schedule {
   int64_t room;
   /* ... nor for those that the library needs one more kernel for, which takes longer */
   bool one_pass;
-  /* of a chain: where rows are few, their keys are shared out among so many blocks at most; 0: not */
-  int64_t key_parts;
+  /* where tiles are few, k (of a chain: keys) is shared out among so many blocks at most; 0: not */
+  int64_t k_parts;
 } tc_cuda_kernel_schedule;
 
 /* Of a nest, in all variants.  Lists of loads are of expressions of the kernel. */
@@ -123,6 +124,9 @@ typedef struct tc_cuda_variant {
   /* FLAT: all points together follow one another in what is stored, which begins at aligned addresses: lanes of an item go on from
    * row to row, and what they load lies apart, or begins anywhere. */
   bool dense;
+  /* COLUMNS: loads and stores begin anywhere; where columns end within an item, it begins earlier, and its first ones are
+   * computed twice.  Asks for many columns. */
+  bool overlapping;
   int64_t longest, least;
   bool registers; /* rows are in registers, `unroll` items a thread */
   /* rows begin anywhere: 16-byte accesses where they are aligned, head and tail one by one;
@@ -163,7 +167,12 @@ static inline bool tc_cuda_has_aligned_stores(const tc_schedule_nest *s) {
 static inline bool tc_cuda_has_loads_anywhere(const tc_schedule_nest *s) {
   bool any = tc_cuda_has_aligned_stores(s);
   for (uint32_t i = 0; i < s->nvariant; ++i)
-    any |= tc_cuda_variant_of(s, i)->stores_in_phase || tc_cuda_variant_of(s, i)->dense;
+    any |= tc_cuda_variant_of(s, i)->stores_in_phase || tc_cuda_variant_of(s, i)->dense || tc_cuda_variant_of(s, i)->overlapping;
+  return any;
+}
+static inline bool tc_cuda_has_overlap(const tc_schedule_nest *s) {
+  bool any = false;
+  for (uint32_t i = 0; i < s->nvariant; ++i) any |= tc_cuda_variant_of(s, i)->overlapping;
   return any;
 }
 static inline bool tc_cuda_has_dense_stores(const tc_schedule_nest *s) {

@@ -259,6 +259,11 @@ static const char *refuse_dense(const tc_schedule_place *at) {
   return tc_cuda_may_be_dense(at->k, at->p, at->nest, nest_of(at)) ? NULL : "stored elements of all points do not follow one another";
 }
 
+static const char *refuse_overlapping(const tc_schedule_place *at) {
+  if (variant_of(at)->aligned || variant_of(at)->aligned_stores) return "other words say where its columns begin";
+  return tc_cuda_may_overlap(at->k, at->p, at->nest, nest_of(at)) ? NULL : "the nest has no columns that may be computed twice";
+}
+
 static const char *refuse_full(const tc_schedule_place *at) {
   const tc_cuda_variant *v = variant_of(at);
   if (!v->registers) return "rows are not in registers";
@@ -326,8 +331,8 @@ static const char *refuse_lanes(const tc_schedule_place *at) {
                ? NULL
                : "unaligned tiles are stored 8 bytes at a time";
   if (!tc_cuda_is_power(v->lanes)) return "it is no power of two";
-  if (!v->aligned && !v->aligned_stores && !tc_cuda_is_phased(v) && !v->unaligned && !v->dense)
-    return "accesses of several elements want 'aligned', 'aligned-stores', 'in-phase', 'dense' or 'unaligned'";
+  if (!v->aligned && !v->aligned_stores && !tc_cuda_is_phased(v) && !v->unaligned && !v->dense && !v->overlapping)
+    return "accesses of several elements want 'aligned', 'aligned-stores', 'in-phase', 'dense', 'overlapping' or 'unaligned'";
   return v->lanes > nest_of(at)->width ? "it is more than 'width'" : NULL;
 }
 
@@ -441,6 +446,7 @@ static const tc_schedule_word when_words[] = {
     {"aligned-stores", TC_WORD_FLAG, VARIANT(aligned_stores), 0, refuse_aligned_stores, NULL, NULL},
     {"in-phase", TC_WORD_FLAG, VARIANT(in_phase), 0, refuse_in_phase, NULL, NULL},
     {"in-phase-stores", TC_WORD_FLAG, VARIANT(stores_in_phase), 0, refuse_in_phase, NULL, NULL},
+    {"overlapping", TC_WORD_FLAG, VARIANT(overlapping), 0, refuse_overlapping, NULL, NULL},
     {"dense", TC_WORD_FLAG, VARIANT(dense), 0, refuse_dense, NULL, NULL},
     {"index32", TC_WORD_FLAG, VARIANT(index32), 0, refuse_index32, NULL, NULL},
     {"full", TC_WORD_FLAG, VARIANT(full), 0, refuse_full, NULL, NULL},

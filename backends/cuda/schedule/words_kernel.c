@@ -119,10 +119,10 @@ static const char *refuse_one_pass(const tc_schedule_place *at) {
                                                        : "it is a choice for products of f32";
 }
 
-static const char *refuse_key_parts(const tc_schedule_place *at) {
+static const char *refuse_k_parts(const tc_schedule_place *at) {
   if (refuse_product(at)) return refuse_product(at);
-  if (!tc_mm_is_chain(&at->k->mm)) return "the product is no chain";
-  return kernel_of(at)->key_parts > INT16_MAX ? "it is more than a grid counts" : NULL;
+  if (!tc_cuda_may_share_out(at->k, at->p, kernel_of(at))) return "the library is asked for the product";
+  return kernel_of(at)->k_parts > INT16_MAX ? "it is more than a grid counts" : NULL;
 }
 
 static const char *refuse_tf32(const tc_schedule_place *at) {
@@ -197,5 +197,5 @@ const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS] = {
     {"short-depth", TC_WORD_COUNT, FIELD(short_depth), 0, refuse_short, NULL, NULL},
     {"room", TC_WORD_COUNT, FIELD(room), 0, refuse_room, NULL, NULL},
     {"one-pass", TC_WORD_FLAG, FIELD(one_pass), 0, refuse_one_pass, NULL, NULL},
-    {"key-parts", TC_WORD_COUNT, FIELD(key_parts), 0, refuse_key_parts, NULL, NULL},
+    {"k-parts", TC_WORD_COUNT, FIELD(k_parts), 0, refuse_k_parts, NULL, NULL},
 };

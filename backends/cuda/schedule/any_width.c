@@ -1,9 +1,11 @@
-/* dense_stores.c - nests that store all of their points one behind another, whatever ends between
- * them: rows of odd widths, channels of images with an odd number of pixels.
+/* any_width.c - rows and columns of a number that is no multiple of an item's.
  *
- * Lanes of such a nest need not end with a row.  What it stores is written 16 bytes at a time, and
+ * Flat nests that store all of their points one behind another, whatever ends between them (rows of
+ * odd widths, channels of images with an odd number of pixels): lanes of such a nest need not end with a row.  What it stores is written 16 bytes at a time, and
  * so is read what lies as it does; other elements are loaded one by one, for each lane has indices
- * of its own. */
+ * of its own.
+ *
+ * Columns: the last item begins so that it ends with them. */
 #include "backends/cuda/schedule/access.h"
 #include "backends/cuda/schedule/plan.h"
 #include "lower/flat_rows.h"
@@ -48,7 +50,7 @@ typedef struct looked {
   bool narrow, apart; /* elements smaller than a word; rows that end, or lie apart */
 } looked;
 
-static void look_at_store(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
+static void look_at_size(const tc_cuda_accesses *x, tc_cuda_access a, void *self) {
   enum { WORD = 4 };
   looked *l = self;
   l->narrow |= tc_cuda_element_bytes(x, a.buffer) < WORD;
@@ -69,9 +71,36 @@ bool tc_cuda_may_be_dense(const tc_kernel *k, const tc_program *p, const tc_nest
   tc_cuda_mark(k, n, need);
   const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
   looked l = {.apart = n->naxis > 1};
-  tc_cuda_each_wide_store(&x, look_at_store, &l);
+  tc_cuda_each_wide_store(&x, look_at_size, &l);
   for (uint32_t i = 1; i < k->nexpr; ++i) l.apart |= need[i] && tc_cuda_counts_rows(k, n, s, &k->expr[i]);
   const bool pays = l.narrow && l.apart && !draws_apart(k, n, need, steps);
   free(need);
   return pays;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* A store is to an array that the nest does not read, once for each column: stores begin anywhere, one by one. */
+static bool may_repeat(const tc_kernel *k, const uint8_t *need, const tc_stage *st, const tc_action *a) {
+  if (a->kind == TC_ACT_REDUCE) return true;
+  return a->kind == TC_ACT_STORE && !st->axes && !a->address.nterm && !tc_cuda_loads(k, need, a->buffer);
+}
+
+static bool may_repeat_all(const tc_kernel *k, const tc_nest *n, const uint8_t *need) {
+  for (uint32_t i = 0; i < n->nstage; ++i)
+    for (uint32_t j = 0; j < n->stage[i].naction; ++j)
+      if (!may_repeat(k, need, &n->stage[i], &n->stage[i].action[j])) return false;
+  return true;
+}
+
+bool tc_cuda_may_overlap(const tc_kernel *k, const tc_program *p, const tc_nest *n, const tc_cuda_nest_schedule *s) {
+  if (s->form != TC_CUDA_COLUMNS || s->index64 || n->vector < 0 || n->axis[n->vector].of >= 0) return false;
+  uint8_t *need = calloc(k->nexpr + 1, 1);
+  if (!need) return false;
+  looked l = {0};
+  tc_cuda_mark(k, n, need);
+  const tc_cuda_accesses x = tc_cuda_accesses_of(k, p, n, s, need);
+  if (may_repeat_all(k, n, need)) tc_cuda_each_wide_load(&x, look_at_size, &l);
+  free(need);
+  return l.narrow;
 }

@@ -1,4 +1,4 @@
-/* gather.c - the function that puts together what parts of a chain's keys made (key_parts.c): a thread
+/* chain_gather.c - the function that puts together what parts of a chain's keys made (chain_parts.c): a thread
  * for each result. */
 #include "backends/cuda/gemm/chain.h"
 
@@ -10,7 +10,7 @@ static void put_top(tc_cuda_product *x, const tc_action *a) {
   tc_buf id = {0};
   tc_print_accumulator_identity(x->s.words, a->reducer, 0, a->dtype, &id);
   tc_print_line(&x->s, "tc_u%s r2 = %s;", t, id.text ? id.text : "");
-  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (tc_int share = 0; share < (tc_int)key_parts; ++share) {");
+  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (tc_int share = 0; share < (tc_int)k_parts; ++share) {");
   x->s.indent += 2;
   tc_cuda_chain_put_place(x, "from", "share", "at");
   tc_print_line(&x->s, "r2 = tc_%s_%s(r2, tc_set_%s(from[%d * n_end]));", op, t, t, tc_cuda_chain_outers(x));
@@ -33,7 +33,7 @@ static void put_sums(tc_cuda_product *x, const tc_action *a) {
   for (int i = 0; i < tc_cuda_chain_outers(x); ++i)
     tc_print_line(&x->s, "tc_%s %s = 0;", t, tc_cuda_chain_outer_of(x, i).sum);
   if (a) tc_print_line(&x->s, "tc_%s total = 0;", t);
-  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (tc_int share = 0; share < (tc_int)key_parts; ++share) {");
+  tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (tc_int share = 0; share < (tc_int)k_parts; ++share) {");
   x->s.indent += 2;
   tc_cuda_chain_put_place(x, "from", "share", "at");
   if (a) put_factor(x);
@@ -90,7 +90,7 @@ void tc_cuda_chain_put_gather(const tc_cuda_product *x, const tc_cuda_bodies *b,
 
 void tc_cuda_chain_put_gather_launch(unsigned function, tc_buf *out) {
   tc_putf(out,
-          "  if (status || key_parts == 1) return status;\n"
+          "  if (status || k_parts == 1) return status;\n"
           "  return tc_cuda_follow(c, &@NAME@_image, %u, tc_cuda_ceildiv(batches * m * n, %d), %d, 0, args,\n"
           "                        sizeof args / sizeof *args);\n",
           function, THREADS, THREADS);

@@ -1,6 +1,6 @@
-/* key_parts.c - a chain of few rows and many keys, as decoding has: blocks of rows are too few for
+/* chain_parts.c - a chain of few rows and many keys, as decoding has: blocks of rows are too few for
  * the machine, so keys are shared out, too.  A block leaves its sums and its rows' accumulators in
- * scratch memory, and one more function (gather.c) puts them together (Dao et al., Flash-Decoding,
+ * scratch memory, and one more function (chain_gather.c) puts them together (Dao et al., Flash-Decoding,
  * 2023).
  *
  * Scratch memory: for each part of the keys and each row of all batches, sums of the columns of each
@@ -13,7 +13,7 @@
 
 enum { ROWS = 64 }; /* of a block */
 
-const char tc_cuda_key_parts_helper[] =
+const char tc_cuda_chain_parts_helper[] =
     "/* Parts of so many keys, at most `most`, for so many blocks of rows: as many as multiprocessors that\n"
     " * hold `held` blocks have room for, with keys enough, `least`, to be worth one more launch. */\n"
     "TC_CUDA_FN int64_t tc_cuda_key_parts(const tcrt_cuda_info *info, int64_t blocks, int64_t held, int64_t keys,\n"
@@ -40,7 +40,7 @@ static int least_keys(const tc_kernel *k) {
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
-static void put_key_parts(const tc_kernel *k, const tc_program *p, const char *info, const char *held,
+static void put_parts(const tc_kernel *k, const tc_program *p, const char *info, const char *held,
                           tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
   tc_putf(out, "tc_cuda_key_parts(%s, ", info);
@@ -49,26 +49,24 @@ static void put_key_parts(const tc_kernel *k, const tc_program *p, const char *i
   tc_cuda_put_size(p, mm, mm->nbatch, out);
   tc_putf(out, ", %d), %s, ", ROWS, held);
   tc_cuda_put_size(p, mm, mm->nbatch + TC_CUDA_ALONG_K, out);
-  tc_putf(out, ", %d, %lld)", least_keys(k), (long long)tc_cuda_kernel_schedule_of(k)->key_parts);
+  tc_putf(out, ", %d, %lld)", least_keys(k), (long long)tc_cuda_kernel_schedule_of(k)->k_parts);
 }
 
-void tc_cuda_put_most_key_parts(const tc_kernel *k, const tc_program *p, const char *info,
-                                tc_buf *out) {
+void tc_cuda_chain_put_most_parts(const tc_kernel *k, const tc_program *p, const char *info, tc_buf *out) {
   char held[16];
   snprintf(held, sizeof held, "%d", most_held(k));
-  put_key_parts(k, p, info, held, out);
+  put_parts(k, p, info, held, out);
 }
 
 void tc_cuda_chain_put_parts(const tc_cuda_product *x, tc_buf *out) {
   char held[64];
   snprintf(held, sizeof held, "tc_cuda_held(c->info, shared, %d)", most_held(x->k));
-  tc_put(out, "  const int64_t key_parts = ");
-  put_key_parts(x->k, x->p, "c->info", held, out);
-  tc_putf(out, ";\n  void *const key_sums = buf[%u];\n", x->k->nbuffer);
+  tc_put(out, "  const int64_t k_parts = ");
+  put_parts(x->k, x->p, "c->info", held, out);
+  tc_putf(out, ";\n  void *const k_sums = buf[%u];\n", x->k->nbuffer);
 }
 
-void tc_cuda_put_key_sums_bytes(const tc_kernel *k, const tc_program *p, const char *parts,
-                                tc_buf *out) {
+void tc_cuda_chain_put_sums_bytes(const tc_kernel *k, const tc_program *p, const char *parts, tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
   tc_putf(out, "(%s > 1 ? %s * %zu * (", parts, parts, tc_dtype_bytes(mm->acc));
   tc_cuda_put_batch_count(p, mm, out);
@@ -82,15 +80,15 @@ void tc_cuda_put_key_sums_bytes(const tc_kernel *k, const tc_program *p, const c
 /* ---- the device ------------------------------------------------------------------------------ */
 
 void tc_cuda_chain_put_share(tc_cuda_product *x) {
-  if (!tc_cuda_has_key_parts(x->k)) return;
-  tc_print_line(&x->s, "const tc_int each = TC_CEILDIV(TC_CEILDIV(end - first, KEYS), (tc_int)key_parts) * KEYS; /* keys of a part */");
+  if (!tc_cuda_has_k_parts(x->k)) return;
+  tc_print_line(&x->s, "const tc_int each = TC_CEILDIV(TC_CEILDIV(end - first, KEYS), (tc_int)k_parts) * KEYS; /* keys of a part */");
   tc_print_line(&x->s, "first += share * each;");
   tc_print_line(&x->s, "end = TC_MIN(end, first + each);");
 }
 
 void tc_cuda_chain_put_place(tc_cuda_product *x, const char *name, const char *part, const char *row) {
   const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "tc_%s *const %s = key_sums + (%s * all_rows + %s) * (%d * n_end + 2);", t, name,
+  tc_print_line(&x->s, "tc_%s *const %s = k_sums + (%s * all_rows + %s) * (%d * n_end + 2);", t, name,
                 part, row, tc_cuda_chain_outers(x));
 }
 
@@ -103,8 +101,8 @@ void tc_cuda_chain_put_all_rows(tc_cuda_product *x) {
 
 void tc_cuda_chain_put_leave(tc_cuda_product *x) {
   const int outers = tc_cuda_chain_outers(x);
-  if (!tc_cuda_has_key_parts(x->k)) return;
-  tc_print_line(&x->s, "if (key_parts > 1) {");
+  if (!tc_cuda_has_k_parts(x->k)) return;
+  tc_print_line(&x->s, "if (k_parts > 1) {");
   x->s.indent += 2;
   tc_cuda_chain_put_all_rows(x);
   tc_print_line(&x->s, "const tc_int row0 = tile / (m_tiles * n_tiles) * m_end;");
