@@ -179,9 +179,9 @@ void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
 
 /* A thread does not test more elements than the shortest rows have.  Of unknown length rows are read by warps sooner: what
  * is not of the tiles, such as weights, takes a load for each element of each row, or for a warp one.  (Least times of 20
- * nests of 33 to 123 elements on an H100.) */
+ * nests of 33 to 123 elements on an H100, and of 7 of 22 to 250 on an H200.) */
 void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
-  enum { SHORT = 4, FREE = 64, WITH_OTHERS = 32 };
+  enum { SHORT = 4, FREE = 128, WITH_OTHERS = 32 /* twice as many of halves */ };
   if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) ||
       tc_dim_is_const(x->n->axis[x->n->vector].extent))
     return;
@@ -190,5 +190,5 @@ void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   f.group = 1;
   add_tiled(x, f, 1, SHORT);
   f.group = 0;
-  add_tiled(x, f, (count_others(x) ? WITH_OTHERS : FREE) / each, each);
+  add_tiled(x, f, (count_others(x) ? WITH_OTHERS * (longest_of(x) / LONGEST) : FREE) / each, each);
 }
