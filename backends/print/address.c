@@ -174,16 +174,19 @@ void tc_print_terms(tc_print_scope *s, const tc_address *a, tc_val guard, const 
       continue;
     }
     const bool wide = s->k->expr[t->value.id].dtype == TC_I64;
-    tc_buf b = {0}, live = {0};
+    tc_buf b = {0}, live = {0}, value = {0};
+    const bool rows = s->rows && !guard.id && s->rows(s, t->value.id, &value);
+    if (!rows) tc_putf(&value, "v%u", t->value.id);
     tc_print_dim(s->p, t->bound, &b);
     const bool varies = tc_print_varies(s, t->value),
                one = s->words->index_one && !varies && !guard.id;
     if (!one) put_live(s, guard, &live);
-    tc_print_line(s, "const %s x%s_%d = %s(%sv%u%s, %s%s%s, &bad);",
-                  varies ? s->words->index : s->words->uniform_index, tag, j,
-                  one ? "tc_index_one" : "tc_index", wide ? "" : "TC_CAST(i64, ", t->value.id,
+    tc_print_line(s, "const %s x%s_%d = %s%s(%s%s%s, %s%s%s, &bad)%s;",
+                  varies ? s->words->index : s->words->uniform_index, tag, j, rows ? s->of_rows : "",
+                  one ? "tc_index_one" : "tc_index", wide ? "" : "TC_CAST(i64, ", value.text ? value.text : "0",
                   wide ? "" : ")", b.text ? b.text : "0", one ? "" : ", ",
-                  live.text ? live.text : "");
+                  live.text ? live.text : "", rows ? ")" : "");
+    tc_buf_free(&value);
     tc_buf_free(&b);
     tc_buf_free(&live);
   }

@@ -98,6 +98,10 @@ typedef struct tc_print_scope {
   uint8_t *printed;      /* per expression: bit 0: v<i> is visible, bit 1: u<i> */
   /* Optional.  LOAD `id` is taken from elsewhere (a register, a tile): writes that text. */
   bool (*load)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
+  /* Optional.  Of value `id`, which lanes in two rows share: writes a vector of both, which `of_rows` (C, a function's beginning)
+   * hands to the lanes; false: it is none. */
+  bool (*rows)(const struct tc_print_scope *s, uint32_t id, tc_buf *out);
+  const char *of_rows;
   /* what is called in the place of tc_load_<T>; NULL: nothing, for no load if there is no function */
   const char *(*load_neighbours)(const struct tc_print_scope *s, uint32_t id);
   const char *store_neighbours; /* the same of tc_store_<T>; NULL: nothing */

@@ -19,7 +19,7 @@ TC_COMPILE tc_tensor *bias(const tc_tensor *x TC_SHAPE("bf16[R,C]"), const tc_te
 // SCHEDULE-NOT: when aligned
 // SCHEDULE: when dense, index32
 // SCHEDULE: (s_pitch0) == (49) ? tc_loaded_from<TC_L, TC_ANYWHERE>(b0 + ((s_C * s_pitch0) * i0 + (s_pitch0) * i1 + i2))
-// SCHEDULE-NEXT: tc_of_rows<TC_L>(left, tc_splat_bf16(b1 + (i1)), tc_splat_bf16(b1 + (next1)))
+// SCHEDULE-NEXT: tc_two(tc_splat_bf16(b1 + (i1)), tc_splat_bf16(b1 + (next1)))
 TC_COMPILE tc_tensor *scale(const tc_tensor *x TC_SHAPE("bf16[B,C,49]"), const tc_tensor *s TC_SHAPE("bf16[C,1]")) { return tc_mul(x, s); }
 
 // Rows shorter than an item end several times in it.  Lanes run along what is stored, however short its rows are.

@@ -240,6 +240,8 @@ static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
                           .vector = x->nest->vector,
                           .load = take_load,
                           .load_neighbours = x->anywhere || x->phased ? tc_cuda_load_neighbours : NULL,
+                          .rows = x->dense ? tc_cuda_take_rows : NULL,
+                          .of_rows = "tc_of_rows<TC_L>(left, ",
                           .store_neighbours = stores_anywhere ? "tc_stored_from<TC_L, TC_ANYWHERE>" : NULL,
                           .store = x->in_registers ? take_row_store : NULL,
                           .self = x};

@@ -55,7 +55,7 @@ static void put_next(tc_cuda_nest *x, const int list[], int n) {
     tc_buf_free(&e);
   }
   for (int j = n - 2; j >= 0; --j)
-    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_set<tc_int>(i%d), tc_set<tc_int>(next%d));", list[j], list[j], list[j]);
+    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_two(tc_set<tc_int>(i%d), tc_set<tc_int>(next%d)));", list[j], list[j], list[j]);
 }
 
 void tc_cuda_put_lane_indices(tc_cuda_nest *x, const int list[], int n) {
@@ -65,7 +65,7 @@ void tc_cuda_put_lane_indices(tc_cuda_nest *x, const int list[], int n) {
   else {
     tc_buf e = extent_of(x, v);
     tc_print_line(&x->s, "const tc_int left = (tc_int)(%s) - i%d;", e.text, v);
-    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_set<tc_int>(i%d), tc_set<tc_int>(-left)) + TC_LANES_IDX;", v, v);
+    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_two(tc_set<tc_int>(i%d), tc_set<tc_int>(-left))) + TC_LANES_IDX;", v, v);
     put_next(x, list, n);
     tc_buf_free(&e);
   }
@@ -80,7 +80,7 @@ void tc_cuda_put_lane_rows(tc_cuda_nest *x, uint32_t row, tc_dim width) {
     tc_print_line(&x->s, "tc_stepped<tc_int>(i0 - row%u * (tc_int)(%s), (tc_int)(%s), &on%u);", row, text, text, row);
     tc_print_line(&x->s, "const tc_vidx rows_of%u = tc_stepped<tc_int>(row%u, TC_NO_END, &on%u);", row, row, row);
   } else {
-    tc_print_line(&x->s, "const tc_vidx rows_of%u = tc_of_rows<TC_L>((row%u + 1) * (tc_int)(%s) - i0, tc_set<tc_int>(row%u), tc_set<tc_int>(row%u + 1));",
+    tc_print_line(&x->s, "const tc_vidx rows_of%u = tc_of_rows<TC_L>((row%u + 1) * (tc_int)(%s) - i0, tc_two(tc_set<tc_int>(row%u), tc_set<tc_int>(row%u + 1)));",
                   row, row, text, row, row);
   }
   tc_buf_free(&w);
@@ -118,15 +118,20 @@ static void put_follow(const tc_cuda_nest *x, const tc_address *a, tc_buf *out) 
   }
 }
 
+bool tc_cuda_is_of_rows(const tc_cuda_nest *x, uint32_t id) {
+  const tc_address *a = &x->s.k->expr[id].address;
+  return x->dense && has_two_rows(x) && !a->nterm && tc_dim_is(a->coef[x->nest->vector], 0);
+}
+
 void tc_cuda_put_load_of_lanes(tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   const tc_expr *e = &x->s.k->expr[id];
   const char *t = storage_of(x, e);
   tc_buf at = {0}, next = {0}, follow = {0};
   tc_print_address(&x->s, &e->address, &at);
   put_follow(x, &e->address, &follow);
-  if (has_two_rows(x) && tc_dim_is(e->address.coef[x->nest->vector], 0)) {
+  if (tc_cuda_is_of_rows(x, id)) {
     put_next_address(x, &e->address, &next);
-    tc_putf(out, "tc_of_rows<TC_L>(left, tc_splat_%s(b%u + (%s)), tc_splat_%s(b%u + (%s)))", t, e->buffer, at.text ? at.text : "0", t, e->buffer,
+    tc_putf(out, "tc_two(tc_splat_%s(b%u + (%s)), tc_splat_%s(b%u + (%s)))", t, e->buffer, at.text ? at.text : "0", t, e->buffer,
             next.text ? next.text : "0");
   } else {
     if (follow.len) tc_putf(out, "%s ? tc_loaded_from<TC_L, TC_ANYWHERE>(b%u + (%s)) : ", follow.text, e->buffer, at.text ? at.text : "0");

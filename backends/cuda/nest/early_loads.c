@@ -51,6 +51,7 @@ static void declare_early(tc_cuda_nest *x, uint32_t id) {
   if (n)
     tc_print_line(&x->s, "tc_held%s<tc_%s, %s%s%s> w%u[%s];", anywhere ? "_from" : "",
                   tc_print_storage(d), n, anywhere ? ", " : "", anywhere ? anywhere : "", id, x->unroll);
+  else if (tc_cuda_is_of_rows(x, id)) tc_print_line(&x->s, "tc_vec<tc_%s, 2> w%u[%s];", tc_print_compute(e->dtype), id, x->unroll);
   else tc_print_line(&x->s, "tc_v%s w%u[%s];", tc_print_compute(e->dtype), id, x->unroll);
 }
 
@@ -78,7 +79,14 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
 
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   if (x->peeled || (!x->early[id] && !x->prefetched[id])) return false;
-  tc_putf(out, neighbours(x, id) ? "tc_arrived(w%u[u])" : "w%u[u]", id);
+  tc_putf(out, neighbours(x, id) ? "tc_arrived(w%u[u])" : tc_cuda_is_of_rows(x, id) ? "tc_of_rows<TC_L>(left, w%u[u])" : "w%u[u]", id);
+  return true;
+}
+
+bool tc_cuda_take_rows(const tc_print_scope *s, uint32_t id, tc_buf *out) {
+  const tc_cuda_nest *x = s->self;
+  if (x->peeled || !x->early[id] || neighbours(x, id) || !tc_cuda_is_of_rows(x, id)) return false;
+  tc_putf(out, "w%u[u]", id);
   return true;
 }
 

@@ -133,6 +133,8 @@ void tc_cuda_declare_prefetched(tc_cuda_nest *x);
 void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
 /* Writes what stands for LOAD `id` where it was issued early. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
+/* ... of both rows that the lanes are in, as they are there. */
+bool tc_cuda_take_rows(const tc_print_scope *s, uint32_t id, tc_buf *out);
 /* What loads neighbours where TC_ANYWHERE says in which functions loads begin anywhere; NULL: this
  * one does not. */
 const char *tc_cuda_load_neighbours(const tc_print_scope *s, uint32_t id);
@@ -151,7 +153,8 @@ void tc_cuda_skip_rows(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_open_dense(tc_cuda_nest *x);
 void tc_cuda_put_lane_indices(tc_cuda_nest *x, const int list[], int n); /* all axes, to the fastest */
 void tc_cuda_put_lane_rows(tc_cuda_nest *x, uint32_t row, tc_dim width);
-/* LOAD `id` of elements that lie apart, in all lanes; of one that skips what lies between rows. */
+/* LOAD `id` of elements that lie apart, in all lanes, or in both rows where each has one (tc_cuda_is_of_rows); of one that skips what lies between rows. */
+bool tc_cuda_is_of_rows(const tc_cuda_nest *x, uint32_t id);
 void tc_cuda_put_load_of_lanes(tc_cuda_nest *x, uint32_t id, tc_buf *out);
 void tc_cuda_put_lanes_by_row(const tc_cuda_nest *x, uint32_t id, uint32_t row, tc_buf *out);
 

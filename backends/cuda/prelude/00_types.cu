@@ -275,11 +275,16 @@ template <class I, int N> TC_FN tc_vec<I, N> tc_stepped(I first, I extent, tc_ve
   });
   return r;
 }
-/* @ tc_of_rows */
-/* a in the lanes in front of `left`, b in the others. */
-template <int N, class I, class T> TC_FN tc_vec<T, N> tc_of_rows(I left, const tc_vec<T, 1> &a, const tc_vec<T, 1> &b) {
+/* @ tc_of_rows tc_two */
+/* What two rows have; in lanes, those in front of `left` are in the first. */
+template <class T> TC_FN tc_vec<T, 2> tc_two(const tc_vec<T, 1> &a, const tc_vec<T, 1> &b) {
+  tc_vec<T, 2> r;
+  r.l[0] = a.l[0], r.l[1] = b.l[0];
+  return r;
+}
+template <int N, class I, class T> TC_FN tc_vec<T, N> tc_of_rows(I left, const tc_vec<T, 2> &rows) {
   tc_vec<T, N> r;
-  TC_FOR_EACH(N, r.l[i] = i < left ? a.l[0] : b.l[0]);
+  TC_FOR_EACH(N, r.l[i] = i < left ? rows.l[0] : rows.l[1]);
   return r;
 }
 /* @ tc_head */
