@@ -97,6 +97,12 @@ static omp_unit unit_of(tc_graph **graphs, int n) {
   return u;
 }
 
+static omp_unit texts_of(tc_graph *g) {
+  omp_unit u;
+  cr_assert(omp_unit_print(&u, &g, 1, ~0u) && u.result[0].compiled);
+  return u;
+}
+
 /* Sizes around the borders of few rows, of lanes, of a tile and of blocks of sums. */
 static void check_symbolic(const char *dtype) {
   static const int64_t few[] = {1, 2, 3, 4, 5}, many[] = {1, 7, 16, 70, 530}, deep[] = {1, 4, 5, 40, 300};
@@ -149,12 +155,12 @@ typedef struct choice {
 static void check_choices(const product *p, const choice *known, int n, const char *condition) {
   for (int i = 0; i < n; i++) {
     tc_graph *g = graph_of(p, &known[i].of);
-    omp_unit u = unit_of(&g, 1);
+    omp_unit u = texts_of(g);
     cr_expect_eq(!strstr(u.texts.kernels->text.text, "tc_mm_run("), known[i].nest, "%d", i);
     omp_unit_free(&u);
   }
   tc_graph *g = graph_of(p, NULL);
-  omp_unit u = unit_of(&g, 1);
+  omp_unit u = texts_of(g);
   cr_expect_not_null(strstr(u.texts.kernels->text.text, condition));
   omp_unit_free(&u);
 }
@@ -165,7 +171,7 @@ Test(few_rows, share_rows_of_b) {
   for (int i = 0; i < 2; i++) {
     const product p = {dtype[i], false, true, false};
     tc_graph *g = graph_of(&p, NULL);
-    omp_unit u = unit_of(&g, 1);
+    omp_unit u = texts_of(g);
     const char *const text = u.texts.kernels->text.text;
     cr_expect_eq(strstr(text, "(s_M <= 4 && s_K >= 128)") && strstr(text, "enum { jam = 3 };"), i == 0, "%s", p.dtype);
     omp_unit_free(&u);

@@ -110,12 +110,16 @@ static bool replace_host(omp_unit *u, char *text) {
   return text && !u->texts.host.failed;
 }
 
-static bool make(omp_unit *u, tc_graph **graph, int n, uint32_t levels,
-                 char *(*edit)(const char *host), const tc_backend *b) {
+static bool print(omp_unit *u, tc_graph **graph, int n, uint32_t levels, const tc_backend *b) {
   *u = (omp_unit){.n = n};
   u->result = calloc((size_t)n + 1, sizeof *u->result);
   u->entry = calloc((size_t)n + 1, sizeof *u->entry);
-  if (!compile(u, graph, levels & omp_levels_here(), b)) return false;
+  return compile(u, graph, levels & omp_levels_here(), b);
+}
+
+static bool make(omp_unit *u, tc_graph **graph, int n, uint32_t levels,
+                 char *(*edit)(const char *host), const tc_backend *b) {
+  if (!print(u, graph, n, levels, b)) return false;
   if (u->texts.functions == 0) return true;
   if (edit && !replace_host(u, edit(u->texts.host.text))) return false;
   char dir[] = "/tmp/tc-omp-XXXXXX", command[64];
@@ -142,6 +146,10 @@ bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels
 
 bool omp_unit_build_by(omp_unit *u, tc_graph **graph, int n, uint32_t levels, const tc_backend *b) {
   return make(u, graph, n, levels, NULL, b);
+}
+
+bool omp_unit_print(omp_unit *u, tc_graph **graph, int n, uint32_t levels) {
+  return print(u, graph, n, levels, NULL);
 }
 
 void omp_unit_free(omp_unit *u) {

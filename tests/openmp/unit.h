@@ -21,6 +21,8 @@ bool omp_unit_build_edited(omp_unit *u, tc_graph **graph, int n, uint32_t levels
                            char *(*edit)(const char *host));
 /* The same by another backend of this folder's kind. */
 bool omp_unit_build_by(omp_unit *u, tc_graph **graph, int n, uint32_t levels, const tc_backend *b);
+/* The same as texts alone, for tests of what they say: nothing is built, and there are no entries. */
+bool omp_unit_print(omp_unit *u, tc_graph **graph, int n, uint32_t levels);
 void omp_unit_free(omp_unit *u);
 
 uint32_t omp_levels_here(void); /* bit i: this machine runs tc_isa i */
