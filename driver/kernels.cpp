@@ -73,9 +73,9 @@ std::vector<std::string> common_flags(const CompilerInstance &user, unsigned eff
   // Without the verifier, as clang itself where it has no assertions, and without comments, which take a twentieth of the
   // time to write and to skip.
   for (const char *flag :
-       {"-disable-llvm-verifier", "-fno-verbose-asm", "-vectorize-loops", "-vectorize-slp",
-        "-std=gnu17", "-ffp-contract=on", "-mframe-pointer=none", "-ffunction-sections",
-        "-fdata-sections", "-fgnuc-version=4.2.1", "-discard-value-names", "-w", "-D"})
+       {"-disable-llvm-verifier", "-fno-verbose-asm", "-std=gnu17", "-ffp-contract=on",
+        "-mframe-pointer=none", "-ffunction-sections", "-fdata-sections", "-fgnuc-version=4.2.1",
+        "-discard-value-names", "-w", "-D"})
     flags.push_back(flag);
   flags.push_back(inner_macro);
   return flags;
@@ -202,12 +202,31 @@ struct Finish : llvm::PassInfoMixin<Finish> {
 // -O0: the text is made of small functions that pass vectors by value, and would live on the stack;
 // its selections are written as masks.  What is combined here need not be selected as machine code,
 // which takes longer.
+void put_into_registers(llvm::FunctionPassManager &passes) {
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1)));
+}
+
+// ... in functions of the prelude, once, and not in each copy that calls of them become.
+struct PutInlinedIntoRegisters : llvm::PassInfoMixin<PutInlinedIntoRegisters> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &manager) {
+    if (!function.hasFnAttribute(llvm::Attribute::AlwaysInline))
+      return llvm::PreservedAnalyses::all();
+    llvm::FunctionPassManager passes;
+    put_into_registers(passes);
+    return passes.run(function, manager);
+  }
+  static bool isRequired() { return true; }
+};
+
 struct PutIntoRegisters : llvm::PassInfoMixin<PutIntoRegisters> {
+  bool inlined; // functions that will be, or all
+
   llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &manager) {
     llvm::FunctionPassManager passes;
-    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-    passes.addPass(llvm::EarlyCSEPass());
-    passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1)));
+    if (inlined) passes.addPass(PutInlinedIntoRegisters());
+    else put_into_registers(passes);
     return llvm::createModuleToFunctionPassAdaptor(std::move(passes)).run(module, manager);
   }
   static bool isRequired() { return true; }
@@ -242,8 +261,10 @@ void compile_part(UnitPart &part, Form form, bool elf, const std::vector<std::st
   invocation->getDiagnosticOpts().ShowCarets = false;
   invocation->getCodeGenOpts().PassBuilderCallbacks.push_back([&](llvm::PassBuilder &pb) {
     compat::add_first_pass(pb, SetLinkage{{}, &entries, part.host, elf, form});
-    if (!invocation->getCodeGenOpts().OptimizationLevel)
-      compat::add_last_pass(pb, PutIntoRegisters());
+    if (!invocation->getCodeGenOpts().OptimizationLevel) {
+      compat::add_first_pass(pb, PutIntoRegisters{{}, true});
+      compat::add_last_pass(pb, PutIntoRegisters{{}, false});
+    }
     compat::add_last_pass(pb, Finish{{}, part.suffix, &entries, part.lines, form});
   });
 
@@ -338,6 +359,7 @@ void add_kernel_parts(const CompilerInstance &user, const tc_kernels &from, size
     for (const std::string &macro : macros) part.flags.push_back("-D" + macro);
     if (kernels.size() >= many) part.flags.push_back("-DTC_COMPACT");
     if (!(from.levels & 1)) part.flags.push_back("-DTC_ALONE"); // see prelude/81_matmul_run.c
+    part.flags.insert(part.flags.end(), {"-vectorize-loops", "-vectorize-slp"});
     llvm::SmallVector<StringRef, 8> flags;
     if (x86) StringRef(level_flags[level]).split(flags, ' ');
     for (StringRef flag : flags) part.flags.push_back(flag.str());
