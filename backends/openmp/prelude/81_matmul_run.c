@@ -37,6 +37,8 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
 #define TC_MM_SHORT 8    /* lines that a micro-kernel asks for in no more time than asking for what the epilogue touches takes */
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
 #define TC_MM_FEW_IN_PLACE 8 /* panels of rows, for which a B in a second-level cache is not packed */
+#define TC_MM_TWICE 2    /* panels of B that read columns of A in place in no more time than packing them takes, wherever they lie, */
+#define TC_MM_MANY_IN_PLACE 48 /* and where a cache keeps them */
 #define TC_MM_FEW 4      /* panels of rows that make a block of packed B worth fetching */
 #define TC_MM_BLOCKS 8   /* blocks of rows in a thread's run, where rows are many */
 #define TC_MM_UNITS 8    /* units of work in it, where tiles are many */
@@ -241,15 +243,18 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
   return x;
 }
 
-/* The rows of the task's A panel p, where they lie side by side. */
+/* The rows of the task's A panel p, where they lie side by side; where A is stored by columns, a line of each. */
 TC_MM_FN tc_mm_next tc_mm_next_rows(const tc_mm_call *c, const tc_mm_task *t, int64_t p, int64_t kb,
                                     int64_t kn) {
   const tc_mm *g = c->g;
   tc_mm_next x = {0, 0, 1, 64, 0};
-  if (!g->a_at || g->a_ks != g->es || g->a_rs != kn * g->es || p >= t->p1) return x;
+  const int columns = g->a_rs == g->es;
+  if (!g->a_at || (!columns && (g->a_ks != g->es || g->a_rs != kn * g->es)) || p >= t->p1) return x;
   const int64_t m0 = p * g->mr;
   x.line = g->a_at(g, t->batch, m0, kb * c->kc);
-  x.count = x.per = (int64_t)((uint64_t)(tc_mm_min(g->mr, g->m - m0) * g->a_rs + 63) / 64);
+  x.count = columns ? kn : (int64_t)((uint64_t)(tc_mm_min(g->mr, g->m - m0) * g->a_rs + 63) / 64);
+  x.per = x.count;
+  if (columns) x.step = g->a_ks;
   return x;
 }
 
@@ -301,11 +306,13 @@ TC_MM_FN int64_t tc_mm_block(int64_t kn) {
   return kn > TC_MM_BLOCK ? tc_mm_ceil_div(kn, tc_mm_ceil_div(kn, TC_MM_BLOCK)) : kn;
 }
 
-/* Steps of k that all panels of A take of a panel of B in place before the next ones.  Rows of B that are a multiple of a power
- * of two apart share sets of the caches: as many as a second-level cache keeps of such rows. */
+/* Of lines that are `step` bytes apart, how many a second-level cache keeps: those a multiple of a power of two apart share
+ * sets. */
+TC_MM_FN int64_t tc_mm_kept(int64_t step) { return step ? TC_MM_SETS * TC_MM_WAYS / (step & -step) : __INT64_MAX__; }
+
+/* Steps of k that all panels of A take of a panel of B in place before the next ones. */
 TC_MM_FN int64_t tc_mm_steps_in_place(const tc_mm *g, int64_t kn) {
-  const int64_t block = tc_mm_block(kn), apart = g->b_ks & -g->b_ks;
-  const int64_t kept = apart ? TC_MM_SETS * TC_MM_WAYS / apart : kn;
+  const int64_t block = tc_mm_block(kn), kept = tc_mm_kept(g->b_ks);
   return kept < block || !block ? block : kept / block * block;
 }
 
@@ -496,10 +503,12 @@ TC_MM_FN void tc_mm_worker(void *call, int id, int threads) {
   tc_fe_restore(env);
 }
 
-/* Does reading A in place cost less than packing it?  Rows a power of two apart share cache sets,
- * and columns far apart have no neighbours: that pays for few uses only, as lines of tiles do. */
+/* Does reading A in place cost less than packing it?  Rows a power of two apart share cache sets: that pays for few uses only,
+ * as lines of tiles do.  Columns that a cache keeps are as good for any but many panels of B: the part of a line that a tile
+ * does not use costs some percent of a micro-kernel's time, packing as long as some micro-kernels. */
 TC_MM_FN int tc_mm_a_in_place(const tc_mm *g) {
-  if (g->a_ks > g->es) return g->n <= 2 * g->nr;
+  if (g->a_ks > g->es)
+    return g->n <= (tc_mm_min(g->k, g->kc) <= tc_mm_kept(g->a_ks) ? TC_MM_MANY_IN_PLACE : TC_MM_TWICE) * g->nr;
   return (g->a_rs % 2048 != 0 || g->m <= 2 * g->mr) && (!g->a_lines || g->n <= 16 * g->nr);
 }
 
