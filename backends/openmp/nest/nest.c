@@ -461,6 +461,7 @@ static void put_variant(tc_omp_nest *x, const tc_schedule_variant *v, bool team)
   if (x->s.store) declare_kept(x, tc_omp_short_width(x->nest, v));
   if (tc_omp_has_tiled_rows(x)) tc_omp_declare_row_tiles(x, tc_omp_short_width(x->nest, v));
   if (x->plan->nontemporal) tc_omp_put_nontemporal(x);
+  tc_omp_declare_tiles(x);
   put_tasks(x, team);
   if (x->s.nontemporal) tc_print_line(&x->s, "if (nontemporal) tc_fence();");
   x->s.indent -= 2;

@@ -107,6 +107,8 @@ int tc_omp_served_stage(const tc_omp_nest *x, const tc_stage *st);
  * down to end; false: there are none. */
 bool tc_omp_begin_tiles(tc_omp_nest *x, uint32_t stage);
 void tc_omp_end_tiles(tc_omp_nest *x);
+/* In front of a nest's tasks: what its tiles ask of the sizes. */
+void tc_omp_declare_tiles(tc_omp_nest *x);
 
 /* packed_rows.c.  begin opens, of a stage with rows that may lie apart, a loop over pieces of its points `from` to `end`,
  * which become those of the piece; end closes it.  false: the stage has none. */

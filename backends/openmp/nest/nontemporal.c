@@ -19,12 +19,12 @@ static void put_blocks(const tc_omp_nest *x, const tc_action *a, tc_buf *out) {
   tc_buf_free(&text);
 }
 
+/* What lies between two borders is written at once: of an axis in chunks, a chunk. */
 static void put_rows(const tc_omp_nest *x, const tc_action *a, tc_buf *out) {
-  const tc_axis *v = &x->nest->axis[x->plan->vector];
   const int bytes = (int)tc_dtype_bytes(tc_omp_buffer(&x->f, a->buffer)->dtype);
   tc_buf text = {0};
   tc_put(&text, " && TC_NONTEMPORAL_ROWS((");
-  tc_print_dim(x->s.p, v->of < 0 ? v->extent : v->total, &text);
+  tc_print_dim(x->s.p, x->nest->axis[x->plan->vector].extent, &text);
   tc_putf(&text, ") * %d, (", bytes);
   const char *before = "";
   for (int i = 0; i < x->nest->naxis; ++i) {

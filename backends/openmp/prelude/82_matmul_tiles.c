@@ -193,6 +193,17 @@ TC_FN void tc_mm_u32_block(const char *src, int64_t ss, char *dst, int64_t ds, i
     __builtin_memcpy(dst, &v, sizeof v);
   }
 }
+/* @ tc_tile_fetch TC_TILE_IS_FAR */
+/* Of an array of `all` rows ss bytes apart, which tiles have `high` of: does a cache not hold it, are its rows more, and further
+ * apart, than hardware prefetchers follow, and do those of a tile, a power of two apart, not share the sets of a cache? */
+#define TC_TILE_IS_FAR(ss, all, high)                                                              \
+  ((all) > 16 && (ss) >= 512 && (ss) * (all) > 1 << 18 && ((ss) & -(ss)) * (high) <= 1 << 17)
+/* Asks for the second next tile along the same rows, `bytes` of each. */
+TC_SLOW void tc_tile_fetch(const char *src, int64_t ss, int64_t rows, int64_t bytes) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t line = 0; line < bytes; line += TC_LINE)
+      __builtin_prefetch((const char *)((uintptr_t)src + (uintptr_t)(i * ss + 2 * bytes + line)));
+}
 /* @ TC_TILE */
 /* tile: dst[j][i] = src[i][j] for i < rows, j < cols; ss and ds bytes between rows, those of dst a number of whole vectors.  Few
  * columns are loaded element by element: transposing takes as long for all of a vector. */
