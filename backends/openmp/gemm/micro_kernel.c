@@ -127,6 +127,18 @@ static void put_stores(const tile *t, const char *form) {
   }
 }
 
+/* Sums rounded to bf16, two vectors at a time. */
+static void put_rounded(const tile *t) {
+  for (int i = 0; i < t->rows; ++i) {
+    tc_put(t->out, "     ");
+    for (int j = 0; j + 1 < t->vectors; j += 2)
+      tc_putf(t->out, " tc_mm_store_sums(c + %d * cs + %d * TC_L * 2, c%d_%d, c%d_%d);", i, j, i, j, i, j + 1);
+    if (t->vectors % 2)
+      tc_putf(t->out, " tc_store_bf16((tc_bf16 *)(c + %d * cs) + %d * TC_L, (tc_vf32)c%d_%d);", i, t->vectors - 1, i, t->vectors - 1);
+    tc_put(t->out, "\n");
+  }
+}
+
 static void put_results(const tile *t) {
   for (int i = 0; is_offset(t) && i < t->rows; ++i) {
     tc_put(t->out, "   ");
@@ -143,7 +155,7 @@ static void put_results(const tile *t) {
   tc_put(t->out, "    }\n");
   if (t->vnni) {
     tc_put(t->out, "    if (add & TC_MM_ROUND) {\n");
-    put_stores(t, "tc_store_bf16((tc_bf16 *)(c + %d * cs) + %d * TC_L, (tc_vf32)c%d_%d);");
+    put_rounded(t);
     tc_put(t->out, "      return;\n    }\n");
   }
   put_stores(t, "*(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;");
