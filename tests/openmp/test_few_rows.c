@@ -188,13 +188,14 @@ Test(few_rows, few_terms) {
  * first-level cache together with B. */
 Test(few_rows, few_terms_in_place) {
   static const choice known[] = {{{1, 16, 4, 64}, true}, {{1, 17, 4, 64}, false}, {{1, 16, 5, 64}, false},
-                                 {{1, 17, 4, 2048}, true}, {{1, 17, 4, 2047}, false}, {{1, 17, 4, 1638}, true},
-                                 {{1, 17, 4, 1639}, false}, {{1, 17, 4, 128}, true}, {{1, 17, 4, 127}, false}};
+                                 {{1, 17, 4, 2048}, true}, {{1, 17, 4, 2047}, false}, {{1, 17, 2, 2730}, true},
+                                 {{1, 17, 2, 2731}, false}, {{1, 17, 2, 128}, true}, {{1, 17, 2, 127}, false},
+                                 {{1, 17, 3, 128}, false}};
   static const sizes some[] = {{2, 16, 4, 64}, {2, 17, 4, 64}, {1, 40, 2, 1024}, {2, 19, 3, 200}, {3, 7, 1, 131}, {1, 0, 2, 64}, {1, 5, 0, 1024}};
   for (int ta = 0; ta < 2; ta++) {
     const product p = {"f32", ta, false, true};
     check_choices(&p, known, sizeof known / sizeof *known,
-                  "(s_K <= 4 && s_N >= 64 && (s_M <= 16 || (s_N) % 1024 == 0 || (s_N >= 128 && (s_K + 1) * (s_N) <= 8192)))");
+                  "(s_K <= 4 && s_N >= 64 && (s_M <= 16 || (s_N) % 1024 == 0 || (s_N >= 128 && s_K <= 2 && (s_K + 1) * (s_N) <= 8192)))");
     tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
     omp_unit u = unit_of(&built, 1);
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) check(&u, 0, g, &p, &some[i]);

@@ -42,9 +42,11 @@ enum {
    * between rows of C of which a tile's share the sets of a cache. */
   TILE_ROWS = 16,
   SETS = 4096,
-  /* Columns from which on whole rows of C, one after the other, are written faster than tiles of it, as long as all of B
-   * and a row of C stay in a first-level cache. */
+  /* Columns from which on, and terms up to which, whole rows of C, one after the other, are written faster than tiles of it,
+   * as long as all of B and a row of C stay in a first-level cache.  Loads of more rows of B, of which most cross lines, take
+   * longer than the stores. */
   WIDE = 128,
+  WIDE_TERMS = 2,
   FIRST_LEVEL = 32 << 10,
   /* Where micro-kernels round their sums: rows times terms after the first, for which the nest takes
    * less than what is packed of B. */
@@ -112,7 +114,7 @@ static bool shares_sets(const tc_omp_matmul *x) {
 /* Are rows of C written one after the other, in all products of so many terms? */
 static bool has_wide_rows(const tc_omp_matmul *x, int64_t terms) {
   const tc_dim n = columns(x);
-  return tc_dim_is_const(n) && tc_dim_value(n) >= WIDE &&
+  return terms <= WIDE_TERMS && tc_dim_is_const(n) && tc_dim_value(n) >= WIDE &&
          (terms + 1) * tc_dim_value(n) * x->e.sum <= FIRST_LEVEL;
 }
 
@@ -232,8 +234,8 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
       tc_putf(out, " && (TC_ISA != TC_LEVEL_bf16 || (%s) * ((%s) - 1) <= %d)", m.text, k.text,
               ROUNDED_WORK);
     else if (!beats_tiles(x))
-      tc_putf(out, " && (%s <= %d || (%s) %% %lld == 0 || (%s >= %d && (%s + 1) * (%s) <= %d))", m.text,
-              TILE_ROWS, n.text, (long long)shared_sets(x), n.text, WIDE, k.text, n.text,
+      tc_putf(out, " && (%s <= %d || (%s) %% %lld == 0 || (%s >= %d && %s <= %d && (%s + 1) * (%s) <= %d))", m.text,
+              TILE_ROWS, n.text, (long long)shared_sets(x), n.text, WIDE, k.text, WIDE_TERMS, k.text, n.text,
               FIRST_LEVEL / x->e.sum);
     tc_put(out, ")");
     tc_buf_free(&k);

@@ -347,18 +347,19 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   /* Few panels of A have no time to ask for all of the next panel of B in place: the first one asks for rows of its own. */
   const int few = n.inplace && panels * most < next.count;
   if (few) next.count = 0;
+  char *const out = c->c_direct && whole ? g->c_at(g, t->batch, t->p0 * g->mr, n.n0) : 0;
   int64_t k = 0, some;
   do {
     some = tc_mm_next_steps(steps, steps - k, part);
     const int end = last && k + some == steps;
     for (int64_t i = 0; i < panels; ++i) {
       const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
-      const int v = tc_mm_fit(g->rows, rows), direct = c->c_direct && rows == g->rows[v] && whole;
+      const int v = rows == g->mr ? 0 : tc_mm_fit(g->rows, rows), direct = out && rows == g->rows[v];
       /* Micro-kernels ask for C themselves, but for those with `begin`.  While few steps are made nothing arrives. */
       if (most >= TC_MM_SHORT && (direct ? g->begin && (last || kb > 0) : end))
         g->prefetch(g, t->batch, m0, rows, n.n0, n.cols);
       tc_mm_micro *micro = g->micro[v][n.v];
-      const char *line = k ? b : tc_mm_line_to_prefetch(&next, i, lines, b);
+      const char *line = !k && next.count ? tc_mm_line_to_prefetch(&next, i, lines, b) : b;
       int64_t pitch = line == b ? 0 : step;
       if (first && !k) {
         tc_mm_a_panel(c, t, t->p0 + i, kb, kn);
@@ -368,7 +369,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
       const int add = (kb > 0 || k > 0 ? TC_MM_ADD : 0) | (n.inplace && !i && (few || first) ? TC_MM_AHEAD : 0);
       const char *const a = t->a[i] + k * t->ks[i];
       if (direct) {
-        micro(some, a, t->rs[i], t->ks[i], b + k * bs, bs, g->c_at(g, t->batch, m0, n.n0), g->c_rs,
+        micro(some, a, t->rs[i], t->ks[i], b + k * bs, bs, out + i * g->mr * g->c_rs, g->c_rs,
               add | (g->c_rounded ? TC_MM_ROUND : 0), line, pitch);
         continue;
       }
