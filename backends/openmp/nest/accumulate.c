@@ -12,19 +12,26 @@ static const char *each_jammed(const tc_omp_nest *x) {
   return "TC_ROLLED for (int64_t g = 0; g < outers; ++g) TC_ROLLED for (int64_t u = g * (most + 1); u < g * (most + 1) + jam; ++u)";
 }
 
+static void put_start(tc_omp_nest *x, uint32_t n, const char *start) {
+  if (x->jammed) tc_print_line(&x->s, "%s total%u[u] = tc_set_f64(%s);", each_jammed(x), n, start);
+  else tc_print_line(&x->s, "total%u = tc_set_f64(%s);", n, start);
+}
+
+/* Do totals begin behind the first block?  Many are in memory, and sums of one block do without. */
+static bool starts_late(const tc_omp_nest *x, const tc_omp_run *r) { return r->one && !x->interchanged; }
+
 static void put_total(tc_omp_nest *x, const tc_omp_run *r, uint32_t n, const char *start) {
-  if (!x->jammed) {
-    tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
-    return;
-  }
-  tc_print_line(&x->s, "tc_vf64 total%u[%s];", n, r->count);
-  tc_print_line(&x->s, "%s total%u[u] = tc_set_f64(%s);", each_jammed(x), n, start);
+  if (x->jammed) tc_print_line(&x->s, "tc_vf64 total%u[%s];", n, r->count);
+  else tc_print_line(&x->s, "tc_vf64 total%u;", n);
+  if (!starts_late(x, r)) put_start(x, n, start);
 }
 
 /* Is this reduction folded into an f64 total? */
 static bool is_folded(const tc_omp_run *r, const tc_action *a) {
   return a->kind == TC_ACT_REDUCE && r->block && tc_print_sums_in_f64(a);
 }
+
+static const char *start_of(const tc_action *a) { return tc_print_start(a) ? "1" : "0"; }
 
 static tc_print_name tuple_type(const tc_action *a) {
   return tc_print_tuple_type(a->reducer, a->dtype);
@@ -50,7 +57,7 @@ void tc_omp_put_accumulators(tc_omp_nest *x, const tc_omp_run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i) {
     const tc_action *a = &r->st->action[i];
     if (a->kind != TC_ACT_REDUCE) continue;
-    if (is_folded(r, a)) put_total(x, r, a->index, tc_print_start(a) ? "1" : "0");
+    if (is_folded(r, a)) put_total(x, r, a->index, start_of(a));
     tc_print_line(&x->s, "tc_v%s acc%u[%s]; /* %s */", tuple_type(a).text, a->index, r->count,
                   tc_reducer_get(a->reducer)->text);
     if (!is_folded(r, a)) put_identity(x, r, a);
@@ -124,6 +131,12 @@ void tc_omp_put_fold(tc_omp_nest *x, const tc_omp_run *r, const char *last) {
     if (!is_folded(r, a)) continue;
     const char *each = x->jammed ? each_jammed(x) : "", *of = x->jammed ? "[u]" : "";
     tc_buf sum = {0};
+    if (starts_late(x, r)) {
+      tc_print_line(&x->s, "if (!block)");
+      x->s.indent += 2;
+      put_start(x, a->index, start_of(a));
+      x->s.indent -= 2;
+    }
     put_sum(tc_print_combine(a->reducer).text, a->index, of, &sum);
     tc_print_line(&x->s, "%s%stotal%u%s = %s;", each, *each ? " " : "", a->index, of, sum.text);
     tc_buf_free(&sum);

@@ -14,16 +14,21 @@ static long long tile_of(const tc_omp_nest *x, int axis) {
   return axis == x->plan->vector ? x->plan->tile : axis == x->plan->outer ? x->plan->outer_tile : 0;
 }
 
+/* Points of the axis, or tiles of them. */
+static void put_count(const tc_omp_nest *x, int axis, tc_buf *out) {
+  tc_buf e = {0};
+  tc_print_dim(x->s.p, x->nest->axis[axis].extent, &e);
+  if (tile_of(x, axis)) tc_putf(out, "TC_CEILDIV(%s, %lld)", e.text, tile_of(x, axis));
+  else tc_putf(out, "(%s)", e.text);
+  tc_buf_free(&e);
+}
+
 /* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
 static void put_task_count(const tc_omp_nest *x, tc_buf *out) {
   const tc_nest *n = x->nest;
   for (int i = 0; i < n->nparallel; ++i) {
     if (out->len) tc_put(out, " * ");
-    tc_buf e = {0};
-    tc_print_dim(x->s.p, n->axis[i].extent, &e);
-    if (tile_of(x, i)) tc_putf(out, "TC_CEILDIV(%s, %lld)", e.text, tile_of(x, i));
-    else tc_putf(out, "(%s)", e.text);
-    tc_buf_free(&e);
+    put_count(x, i, out);
   }
   if (!out->len) tc_put(out, "1");
 }
@@ -33,27 +38,46 @@ static const char *task_variable(const tc_omp_nest *x, int i) {
   return i == x->plan->vector ? "tile" : tile_of(x, i) ? "outer" : x->axis_text[i];
 }
 
-/* i<a> of every parallel axis from the task number t, last axis fastest; of the vectorised axis the
+/* The variable of every parallel axis at the first task, whose number is divided: last axis fastest; of the vectorised axis the
  * tile number. */
-static void put_decode(tc_omp_nest *x) {
-  const tc_nest *n = x->nest;
-  if (n->nparallel > 1) tc_print_line(&x->s, "int64_t rest = task;");
-  for (int i = n->nparallel - 1; i >= 0; --i) {
-    const long long tile = tile_of(x, i);
-    tc_buf e = {0};
-    tc_print_dim(x->s.p, n->axis[i].extent, &e);
-    const char *name = task_variable(x, i);
-    if (n->nparallel == 1) tc_print_line(&x->s, "const int64_t %s = task;", name);
-    else if (i == 0) tc_print_line(&x->s, "const int64_t %s = rest;", name);
-    else if (tile) {
-      tc_print_line(&x->s, "const int64_t %s = rest %% TC_CEILDIV(%s, %lld);", name, e.text, tile);
-      tc_print_line(&x->s, "rest /= TC_CEILDIV(%s, %lld);", e.text, tile);
-    } else {
-      tc_print_line(&x->s, "const int64_t %s = rest %% (%s); /* < %s */", name, e.text, e.text);
-      tc_print_line(&x->s, "rest /= %s;", e.text);
-    }
-    tc_buf_free(&e);
+static void put_first(tc_omp_nest *x, const char *task) {
+  tc_print_line(&x->s, "int64_t rest = %s;", task);
+  for (int i = x->nest->nparallel - 1; i > 0; --i) {
+    tc_buf count = {0};
+    put_count(x, i, &count);
+    tc_print_line(&x->s, "int64_t %s = tc_digit(&rest, %s);", task_variable(x, i), count.text);
+    tc_buf_free(&count);
   }
+  tc_print_line(&x->s, "int64_t %s = rest;", task_variable(x, 0));
+}
+
+/* What moves them on to the next task. */
+static void put_next(const tc_omp_nest *x, tc_buf *out) {
+  for (int i = x->nest->nparallel - 1; i > 0; --i) {
+    const char *const name = task_variable(x, i);
+    tc_putf(out, "++%s < ", name);
+    put_count(x, i, out);
+    tc_putf(out, "%s || (%s = 0, ", i + 1 < x->nest->nparallel ? ")" : "", name);
+  }
+  tc_putf(out, "++%s)", task_variable(x, 0));
+}
+
+/* The loop over a thread's tasks. */
+static void open_tasks(tc_omp_nest *x, bool team) {
+  const bool shared = team && !x->nest->serial;
+  const char *const first = shared ? "tc_share(tasks, part, parts)" : "0";
+  tc_buf next = {0};
+  tc_put(&next, "++task");
+  if (x->nest->nparallel > 1) {
+    put_first(x, first);
+    tc_putf(&next, ",\n%*s", x->s.indent + 5, "");
+    put_next(x, &next);
+  }
+  if (shared || !team) tc_omp_put_task_loop(x, team, next.text);
+  else tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; %s) {", next.text);
+  x->s.indent += 2;
+  if (x->nest->nparallel == 1) tc_print_line(&x->s, "const int64_t %s = task;", task_variable(x, 0));
+  tc_buf_free(&next);
 }
 
 static void put_split_guards(tc_omp_nest *x) {
@@ -204,9 +228,7 @@ static void put_jammed_rows(tc_omp_nest *x, bool team) {
   tc_print_dim(x->s.p, x->nest->axis[axis].extent, &rows);
   put_task_count(x, &count);
   tc_print_line(&x->s, "const int64_t tasks = %s;", count.text);
-  tc_omp_put_task_loop(x, team, "++task");
-  x->s.indent += 2;
-  put_decode(x);
+  open_tasks(x, team);
   tc_print_line(&x->s, "int64_t %s = outer * %lld;", i, jam);
   for (long long some = jam; some >= least; --some) put_rows_in_one_loop(x, some, rows.text);
   tc_print_line(&x->s, "for (; %s < %s; ++%s) {", i, rows.text, i);
@@ -316,11 +338,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
     return;
   }
   if (x->plan->pipeline >= 0) tc_omp_declare_pipeline(x);
-  if (team && x->nest->serial)
-    tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; ++task) {");
-  else tc_omp_put_task_loop(x, team, "++task");
-  x->s.indent += 2;
-  put_decode(x);
+  open_tasks(x, team);
   put_split_guards(x);
   if (tc_omp_lanes_are_points(&x->f)) put_tile(x);
   else if (x->plan->pipeline >= 0) put_pipelined(x);

@@ -152,3 +152,10 @@ typedef tc_vu8 tc_vb8;
 TC_FN int64_t tc_share(int64_t tasks, int64_t part, int64_t parts) {
   return parts == 1 ? tasks * part : (tasks * part + parts - 1) / parts;
 }
+/* Of a number whose last digit has n values, that digit, and what is in front of it; 0 where there is none. */
+TC_FN int64_t tc_digit(int64_t *number, int64_t n) {
+  if (n <= 0) return 0;
+  const int64_t all = *number;
+  *number = all / n;
+  return all % n;
+}
