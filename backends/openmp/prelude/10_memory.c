@@ -66,6 +66,18 @@ TC_MASKED(store, 8)
  * would rather keep all in memory. */
 #define TC_APART 4
 #define TC_OPAQUE(pointer) ({ __typeof__(pointer) q = (pointer); __asm__("" : "+r"(q)); q; })
+/* The compiler forgets how a vector of elements of so many bytes was computed: where it knows that, and elements are stored one
+ * by one, it computes each by itself, too.  Not of vectors of more or less than a register. */
+#define TC_OPAQUE_1(v) (void)0
+#define TC_OPAQUE_2(v) (void)0
+#define TC_OPAQUE_8(v) (void)0
+#if TC_AVX512
+#define TC_OPAQUE_4(v) __asm__("" : "+v"(v))
+#elif defined(__SSE2__)
+#define TC_OPAQUE_4(v) __asm__("" : "+x"(v))
+#else
+#define TC_OPAQUE_4(v) (void)0
+#endif
 /* t[l] = p[l * s] of TC_L elements of 4 bytes, by gathers.  false: there are none. */
 TC_FN int tc_gatherapart_4(void *t, const void *p, int64_t s) {
 #if TC_AVX512
@@ -133,6 +145,7 @@ TC_FN int tc_gatherapart_4(void *t, const void *p, int64_t s) {
     else tc_rawstore_##T(p, v);                                                                    \
   }                                                                                                \
   TC_FN void tc_rawstoreapart_##T(tc_##T *p, int64_t s, tc_v##V v, int64_t n) {                    \
+    TC_OPAQUE_##size(v);                                                                           \
     if (__builtin_constant_p(n) && n % TC_APART == 0)                                              \
       TC_UNROLL for (int64_t l = 0; l < n; l += TC_APART, p = TC_OPAQUE(p + TC_APART * s)) {       \
         TC_UNROLL for (int j = 0; j < TC_APART; ++j) p[j * s] = v[l + j];                          \

@@ -12,11 +12,11 @@
  * elements. */
 enum {
   PASS = 6,         /* a pass over a row begins and ends */
-  TASK = 10,        /* a row is a task of its own */
-  ACROSS = 4,       /* the lanes of an accumulator are combined */
+  TASK = 4,         /* a row is a task of its own */
+  ACROSS = 19,      /* the lanes of an accumulator are combined, and what follows waits for that */
   FUNCTION = 20,    /* a transcendental; other operations: 1 */
-  ONE_BY_ONE = 12,  /* elements that are apart are loaded or stored */
-  HALF_BY_ONE = 16, /* the same of 16 bits, for which there are no gathers */
+  ONE_BY_ONE = 13,  /* elements that are apart are loaded or stored */
+  HALF_BY_ONE = 12, /* the same of 16 bits, for which there are no gathers */
   IN_BLOCKS = 6,    /* of 32 bits, neighbours in their rows (row_blocks.c) */
   PREFIX = 24,      /* a scan along the lanes */
   LANES = 16
@@ -204,7 +204,7 @@ int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
   for (uint32_t i = 0; i < n->nstage; ++i)
     add_stage(f, &n->stage[i], 0, tc_omp_along(f, &n->stage[i]), &c);
   return if_unknown(f, n->axis[1].extent,
-                    equal_width(&c, has_blocks_alone(f, 0) ? TC_OMP_BLOCK_ROWS : TC_OMP_SHORT));
+                    equal_width(&c, TC_OMP_BLOCK_ROWS));
 }
 
 static bool only_stores(const tc_stage *st) {
