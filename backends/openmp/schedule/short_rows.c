@@ -195,7 +195,8 @@ int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
     return 0;
   const int64_t wide = wide_rows(f);
   if (wide) return wide;
-  if (tc_omp_only_reduces(f)) {
+  const bool reduces = tc_omp_only_reduces(f);
+  if (reduces && (inner > 1 || tc_omp_plan_collect(f))) {
     const bool blocks =
         inner > 1 && has_blocks_alone(f, inner - 1) && has_blocks_alone(f, inner - 2);
     return if_unknown(f, n->axis[inner].extent, blocks ? TC_OMP_BLOCK_ROWS : TC_OMP_SHORT);
@@ -203,8 +204,8 @@ int64_t tc_omp_plan_short_rows(const tc_omp_facts *f) {
   if (inner > 1) return 0;
   for (uint32_t i = 0; i < n->nstage; ++i)
     add_stage(f, &n->stage[i], 0, tc_omp_along(f, &n->stage[i]), &c);
-  return if_unknown(f, n->axis[1].extent,
-                    equal_width(&c, TC_OMP_BLOCK_ROWS));
+  const int64_t equal = equal_width(&c, TC_OMP_BLOCK_ROWS);
+  return if_unknown(f, n->axis[1].extent, reduces && equal < TC_OMP_SHORT ? TC_OMP_SHORT : equal);
 }
 
 static bool only_stores(const tc_stage *st) {
