@@ -374,6 +374,25 @@ Test(stated, planes_in_groups) {
                "first_plane += 3");
 }
 
+/* Windows times the numbers of a filter, of several rows in one loop, which goes along the windows' rows innermost: the rows
+ * that they share are loaded once. */
+#define WINDOWS                                                                                                    \
+  "graph g\n%1 = param f32[23,39] \"x\"\n%2 = param f32[3,3] \"w\"\n%3 = unfold %1 axis=1 size=3 step=1\n"            \
+  "%4 = unfold %3 axis=0 size=3 step=1\n%5 = mul %4 %2\n%6 = sum %5 axes=[2,3] keep=0\nret %6\n"
+Test(stated, rows_of_windows_in_one_loop) {
+  check_stated(WINDOWS, "program g\nkernel sum_mul_1\n  nest 0\n    vector j\n    tile 32\n    outer i\n    outer-tile 6\n",
+               "enum { jam = 3 };");
+}
+
+Test(schedule, of_windows) {
+  tc_graph *g = tc_graph_parse(WINDOWS, &diag);
+  tc_program *p = planned(g);
+  const tc_omp_nest_schedule *s = p->kernel[0].schedule->nest[0].variant[0].nest;
+  cr_expect(s->vector == 1 && s->outer == 0 && s->outer_tile == TC_OMP_JAM_OUTER);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
 Test(stated, positions_in_columns_interchanged) {
   check_stated("graph g\n%1 = param bf16[R,C] \"x\"\n%2 = argmax %1 axes=[0] keep=0\nret %2\n",
                "program g\nkernel argmax_1\n  nest 0\n    vector i\n    tile 16\n    interchange 4\n",
@@ -526,8 +545,10 @@ REFUSED(interchanged_rows, SUM, "sum_1", "vector j\ninterchange 1\n",
         "line 5: interchange 1: no parallel axis is the vector axis")
 REFUSED(interchanged_scan, SCAN, "cumsum_1", "vector i\ntile 16\ninterchange 1\n",
         "line 6: interchange 1: the nest does more than to reduce along one axis and to store what becomes of that")
-REFUSED(outer_without_interchange, SUM, "sum_1", "vector i\ntile 16\nouter i\nouter-tile 4\n",
-        "line 6: outer i: loops are not interchanged")
+REFUSED(outer_without_lanes, SUM, "sum_1", "vector j\nouter i\nouter-tile 4\n",
+        "line 5: outer i: no parallel axis is the vector axis")
+REFUSED(outer_of_jammed_lanes, SUM, "sum_1", "vector i\ntile 16\nouter i\nouter-tile 4\n",
+        "line 6: outer i: it is no parallel axis beside the lanes'")
 REFUSED(outer_lanes, SUM, "sum_1", "vector i\ntile 16\ninterchange 1\nouter i\nouter-tile 4\n",
         "line 7: outer i: it is no parallel axis beside the lanes'")
 REFUSED(transposed_rows, SUM, "sum_1", "vector j\nstage 0 transpose %1\n",

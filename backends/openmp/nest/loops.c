@@ -7,7 +7,9 @@
 /* ---- the body -------------------------------------------------------------------------------- */
 
 /* The parallel axis that is unrolled and jammed. */
-static int jammed_axis(const tc_omp_nest *x) { return x->jam_rows ? tc_omp_jam_axis(x->nest) : x->plan->vector; }
+static int jammed_axis(const tc_omp_nest *x) {
+  return x->jam_rows ? tc_omp_jam_axis(x->nest) : x->jam_outer ? x->plan->outer : x->plan->vector;
+}
 
 /* It, and the axis of outer points that share a task, as bits. */
 static uint32_t jammed_axes(const tc_omp_nest *x) {
@@ -22,7 +24,7 @@ static void put_jammed_actions(tc_omp_nest *x, const tc_omp_run *r) {
   tc_print_line(&x->s, "TC_UNROLL for (int u = 0; u < jam; ++u) {");
   snprintf(i, sizeof x->axis_text[v], "j%d", v);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->jam_rows ? "" : " * TC_L");
+  tc_print_line(&x->s, "const int64_t %s = %s + u%s;", i, base, x->jam_rows || x->jam_outer ? "" : " * TC_L");
   uint8_t *outer = tc_print_enter(&x->s);
   tc_omp_put_actions(x, r, "u");
   tc_print_leave(&x->s, outer);
@@ -260,7 +262,7 @@ static void put_innermost(tc_omp_nest *x, const tc_omp_run *r, int axis) {
   } else if (x->interchanged) tc_omp_put_interchanged_loop(x, r, axis, e.text);
   else if (r->block) put_scalar_blocks(x, r, axis, e.text);
   else {
-    tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", i, i, e.text, i);
+    tc_print_line(&x->s, "%sfor (int64_t %s = 0; %s < %s; ++%s) {", r->unrolled ? "TC_UNROLL " : "", i, i, e.text, i);
     put_body(x, r, r->acc);
     tc_print_line(&x->s, "}");
   }

@@ -168,31 +168,19 @@ static void put_interchanged(tc_omp_nest *x) {
   name_results(x);
 }
 
-/* One tile of a vectorised parallel axis: full vectors, then what is left. */
-static void put_tile(tc_omp_nest *x) {
-  const int v = x->plan->vector;
-  const long long tile = x->plan->tile;
-  const char *i = x->axis_text[v];
-  char start[32];
-  tc_buf e = {0};
-  snprintf(start, sizeof start, "tile * %lld", tile);
-  tc_print_extent(&x->s, &x->nest->axis[v], &e);
-  tc_print_line(&x->s, "const int64_t end = TC_MIN(%s + %lld, %s);", start, tile, e.text);
+/* The vectors of a tile, from `start` to `end`: full ones, then what is left. */
+static void put_vectors(tc_omp_nest *x, const char *start) {
+  const char *i = x->axis_text[x->plan->vector];
   tc_print_line(&x->s, "int64_t %s = %s;", i, start);
-  tc_buf_free(&e);
-  if (x->plan->interchange) {
-    put_interchanged(x);
-    return;
-  }
   uint8_t *outer = tc_print_enter(&x->s);
-  if (x->plan->jam_vectors.n) put_jammed_vectors(x);
+  if (x->plan->jam_vectors.n && !x->jammed) put_jammed_vectors(x);
   if (x->nest->nstage == 1) hoist_parallel(x);
   const bool peeled = tc_omp_begin_peeled(x, 0, start, "end");
   if (peeled) tc_print_line(&x->s, "if (%s >= head)", i);
   tc_print_line(&x->s, "for (; %s + TC_L <= end; %s += TC_L) {", i, i);
   put_body(x);
   tc_dims *c = tc_graph_dims(x->s.p->graph);
-  const tc_axis *a = &x->nest->axis[v];
+  const tc_axis *a = &x->nest->axis[x->plan->vector];
   const bool exact =
       a->of < 0 && !tc_dim_is(a->extent, 0) && tc_dim_multiple(c, a->extent) % 16 == 0;
   if (peeled || !exact) {
@@ -201,6 +189,48 @@ static void put_tile(tc_omp_nest *x) {
     tc_omp_end_tail(x, peeled, i);
   }
   tc_print_leave(&x->s, outer);
+}
+
+/* The outer points of a task: as many in one loop as there are, of a power of two. */
+static void put_jammed_outers(tc_omp_nest *x, const char *start) {
+  const char *i = x->axis_text[x->plan->outer];
+  put_outers(x);
+  tc_print_line(&x->s, "int64_t %s = outer * %lld;", i, (long long)x->plan->outer_tile);
+  tc_print_line(&x->s, "const int64_t stop = %s + outers;", i);
+  x->jammed = x->jam_outer = true;
+  name_results(x);
+  for (long long jam = x->plan->outer_tile; jam > 1; jam /= 2) {
+    tc_print_line(&x->s, "for (; %s + %lld <= stop; %s += %lld) {", i, jam, i, jam);
+    x->s.indent += 2;
+    tc_print_line(&x->s, "enum { jam = %lld };", jam);
+    put_vectors(x, start);
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "}");
+  }
+  x->jammed = x->jam_outer = false;
+  name_results(x);
+  tc_print_line(&x->s, "for (; %s < stop; ++%s) {", i, i);
+  x->s.indent += 2;
+  put_vectors(x, start);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
+/* One tile of a vectorised parallel axis. */
+static void put_tile(tc_omp_nest *x) {
+  const int v = x->plan->vector;
+  const long long tile = x->plan->tile;
+  char start[32];
+  tc_buf e = {0};
+  snprintf(start, sizeof start, "tile * %lld", tile);
+  tc_print_extent(&x->s, &x->nest->axis[v], &e);
+  tc_print_line(&x->s, "const int64_t end = TC_MIN(%s + %lld, %s);", start, tile, e.text);
+  tc_buf_free(&e);
+  if (x->plan->interchange) {
+    tc_print_line(&x->s, "int64_t %s = %s;", x->axis_text[v], start);
+    put_interchanged(x);
+  } else if (x->plan->outer >= 0) put_jammed_outers(x, start);
+  else put_vectors(x, start);
 }
 
 /* So many rows in one loop, where there are as many; opens what is done where not. */

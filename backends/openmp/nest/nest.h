@@ -23,7 +23,8 @@ typedef struct tc_omp_nest {
       [16]; /* arrays in groups, of points q; and in jammed loops, of vectors or rows u */
   const char **result;
   bool collecting;       /* within a loop over rows `q` whose accumulators become each<i>[q] */
-  bool jammed, jam_rows; /* within a loop over `jam` vectors of points; over `jam` rows */
+  /* within a loop over `jam` vectors of points; over `jam` rows; over `jam` points of the plan's outer axis */
+  bool jammed, jam_rows, jam_outer;
   bool interchanged;     /* jammed, and the `jam` vectors are those of a tile */
   /* Within a loop over the points `first` + p of a group; per expression `hoisted` says whether
    * k<i>[p] has its value for them. */

@@ -6,7 +6,32 @@
 
 /* ---- how a stage is run ---------------------------------------------------------------------- */
 
-static tc_omp_run run_of(const tc_omp_nest *x, const tc_stage *st, uint32_t index) {
+/* The sequential axis along which a window's rows follow each other as those of the outer axis do, of few points; -1: none. */
+static int window_axis(tc_omp_nest *x, const tc_stage *st) {
+  enum { MOST = 16 };
+  const uint8_t *need = tc_omp_needs(&x->f, st);
+  for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
+    const tc_expr *e = &x->s.k->expr[id];
+    if (!need[id] || e->kind != TC_EX_LOAD || !tc_dim_is(e->address.coef[x->plan->vector], 1)) continue;
+    for (int i = x->nest->nparallel; i < x->nest->naxis; ++i) {
+      const tc_dim extent = x->nest->axis[i].extent;
+      if ((st->axes >> i & 1) && tc_dim_same(e->address.coef[i], e->address.coef[x->plan->outer]) && tc_dim_is_const(extent) &&
+          tc_dim_value(extent) <= MOST)
+        return i;
+    }
+  }
+  return -1;
+}
+
+/* The loop along `axis` becomes the innermost one. */
+static void move_inside(tc_omp_run *r, int axis) {
+  int n = 0;
+  for (int i = 0; i < r->nloop; ++i)
+    if (r->loop[i] != axis) r->loop[n++] = r->loop[i];
+  if (n < r->nloop) r->loop[n] = axis;
+}
+
+static tc_omp_run run_of(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   const int v = x->plan->vector;
   const tc_omp_stage_schedule *s = &x->stage[index];
   tc_omp_run r = {.st = st, .index = index, .along = tc_omp_along(&x->f, st), .acc = "0"};
@@ -19,6 +44,9 @@ static tc_omp_run run_of(const tc_omp_nest *x, const tc_stage *st, uint32_t inde
   else snprintf(r.count, sizeof r.count, "%d", r.unroll);
   r.block = x->jam_rows ? s->jam_block : s->block;
   r.one = r.block && r.nloop == 1;
+  const int window = x->jam_outer && !x->s.lanes && st->axes ? window_axis(x, st) : -1; /* loads of parts of vectors stay apart */
+  r.unrolled = window >= 0;
+  if (r.unrolled) move_inside(&r, window);
   return r;
 }
 

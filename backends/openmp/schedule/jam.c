@@ -79,6 +79,51 @@ bool tc_omp_plan_jam_rows(const tc_omp_choice *c) {
   return l.own && l.shared && !l.bytes && !l.inner;
 }
 
+/* ---- rows of vectors -------------------------------------------------------------------------- */
+
+/* Points of the stage's sequential axes; 0: that is not known, or totals are needed. */
+static int64_t points_of(const tc_omp_facts *f, const tc_stage *st) {
+  int64_t points = 1;
+  for (int i = 0; i < f->nest->naxis; ++i) {
+    const tc_dim extent = f->nest->axis[i].extent;
+    if (!(st->axes >> i & 1)) continue;
+    if (!tc_dim_is_const(extent) || tc_dim_value(extent) > TC_OMP_FOLD) return 0;
+    points *= tc_dim_value(extent);
+    if (points > TC_OMP_FOLD) return 0;
+  }
+  return points;
+}
+
+/* Does the stage multiply a row, contiguous in the lanes, that differs along the axis by a number that does not? */
+static bool shares_numbers(const tc_omp_facts *f, const tc_stage *st, int axis) {
+  const uint8_t *need = tc_omp_needs(f, st);
+  bool own = false, shared = false;
+  for (uint32_t id = 1; id < f->k->nexpr; ++id) {
+    const tc_expr *e = &f->k->expr[id];
+    if (!need[id] || e->kind != TC_EX_LOAD) continue;
+    own |= (f->depends[id] >> axis & 1) && tc_dim_is(e->address.coef[f->vector], 1);
+    shared |= (f->depends[id] & st->axes) && !(f->depends[id] & (1u << axis | 1u << f->vector));
+  }
+  return own && shared;
+}
+
+/* Windows of a plane times the numbers of a filter, such as of a depthwise convolution: of one row with few vectors each sum
+ * waits for its last addition, and each number is loaded for every row. */
+int tc_omp_plan_jam_outer(const tc_omp_choice *c) {
+  const tc_omp_facts *f = &c->f;
+  const tc_nest *n = f->nest;
+  const int axis = n->nparallel - 2;
+  if (axis < 0 || f->vector != n->nparallel - 1 || n->axis[axis].of >= 0 || n->serial ||
+      tc_dim_is(n->axis[axis].extent, 1) || !tc_omp_only_reduces(f) || tc_omp_has_parts(f) || tc_omp_accumulators(f) > 1)
+    return -1;
+  for (uint32_t i = 0; i < n->nstage; ++i) {
+    const tc_stage *st = &n->stage[i];
+    if (st->skip_if.id || st->if_skipped || c->stage[i].transpose.n || c->stage[i].transpose_store.n) return -1;
+    if (st->axes && (points_of(f, st) < TC_OMP_JAM_OUTER || !shares_numbers(f, st, axis))) return -1;
+  }
+  return axis;
+}
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 static bool prefetches(const tc_omp_choice *c) {

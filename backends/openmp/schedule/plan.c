@@ -92,6 +92,7 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   s->outer_tile = s->outer < 0 ? 0 : TC_OMP_OUTER;
   if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
   if (!tc_omp_plan_transpose(c) || !tc_omp_plan_row_blocks(c) || !tc_omp_plan_packed_rows(c)) return false;
+  if (w == PLAIN && (s->outer = tc_omp_plan_jam_outer(c)) >= 0) s->outer_tile = TC_OMP_JAM_OUTER;
   if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c)))
     return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */

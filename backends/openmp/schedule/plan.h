@@ -29,6 +29,7 @@ enum {
   TC_OMP_LEAST_COLUMNS = 8,
   TC_OMP_LEAST_ROWS = 256,
   TC_OMP_PAIR = 8, /* registers for each of two jammed vectors of the widest */
+  TC_OMP_JAM_OUTER = 8, /* outer points in one loop: as many sums as additions are under way at a time */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   /* most outer points that share the rows of a matrix where its loop is interchanged */
@@ -62,6 +63,8 @@ int tc_omp_plan_interchange(const tc_omp_choice *c); /* the axis of the rows; -1
 /* The parallel axis beside the lanes' whose points share the rows that the nest reads, -1: none. */
 int tc_omp_plan_outer(const tc_omp_facts *f);
 bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
+/* jam.c.  The parallel axis whose points, each with the lanes' vectors, are jammed; -1: none. */
+int tc_omp_plan_jam_outer(const tc_omp_choice *c);
 bool tc_omp_may_group(const tc_omp_choice *c);
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);
 bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);

@@ -32,7 +32,7 @@ typedef struct tc_omp_nest_schedule {
    * points as registers hold that take so many each are jammed.  0: no. */
   int64_t interchange;
   /* So many points of this parallel axis, -1: none, are a task together: what is read that they
-   * share is read once. */
+   * share is read once.  Where loops are not interchanged they run in one loop (unroll-and-jam). */
   int outer;
   int64_t outer_tile;
   /* a reduction of TC_L rows is combined across lanes at once, and the last stage has them in its

@@ -151,7 +151,10 @@ static const char *refuse_interchange(const tc_schedule_place *at) {
 
 static const char *refuse_outer(const tc_schedule_place *at) {
   const int outer = nest_of(at)->outer;
-  if (!nest_of(at)->interchange) return "loops are not interchanged";
+  const char *dependent = dependent_points(at);
+  if (dependent) return dependent;
+  if (!tc_omp_lanes_are_points(&choice(at)->f)) return "no parallel axis is the vector axis";
+  if (!nest_of(at)->interchange && some_stage_has(at->nest, TC_ACT_SCAN)) return "a scan has one running value";
   if (outer >= at->nest->nparallel || outer == choice(at)->f.vector ||
       at->nest->axis[outer].of >= 0)
     return "it is no parallel axis beside the lanes'";
@@ -310,13 +313,18 @@ static const char *refuse_prefetch_store(const tc_schedule_place *at) {
   return NULL;
 }
 
+static const char *refuse_jammed(const tc_schedule_place *at) {
+  if (nest_of(at)->jam_vectors.n) return "vectors are jammed";
+  return nest_of(at)->outer >= 0 && !nest_of(at)->interchange ? "outer points are jammed" : NULL;
+}
+
 static const char *refuse_transpose(const tc_schedule_place *at) {
   const tc_schedule_list *l = &stage_of(at)->transpose;
   for (uint32_t i = 0; i < l->n; ++i)
     if (!tc_omp_may_transpose(&choice(at)->f, loops_of(at), &at->k->expr[l->at[i]]) &&
         !tc_omp_may_block_rows(choice(at), loops_of(at), &at->k->expr[l->at[i]]))
       return "it has no neighbours along the other axis of a block";
-  return l->n && nest_of(at)->jam_vectors.n ? "vectors are jammed" : NULL;
+  return l->n ? refuse_jammed(at) : NULL;
 }
 
 static const char *refuse_transpose_store(const tc_schedule_place *at) {
@@ -324,7 +332,7 @@ static const char *refuse_transpose_store(const tc_schedule_place *at) {
   for (uint32_t i = 0; i < l->n; ++i)
     if (!tc_omp_may_block_stores(choice(at), loops_of(at), &loops_of(at)->action[l->at[i]]))
       return "it stores no short rows";
-  return nest_of(at)->jam_vectors.n ? "vectors are jammed" : NULL;
+  return refuse_jammed(at);
 }
 
 static const char *refuse_pack(const tc_schedule_place *at) {
