@@ -14,15 +14,14 @@ static const char *each_jammed(const tc_omp_nest *x) {
 
 static void put_start(tc_omp_nest *x, uint32_t n, const char *start) {
   if (x->jammed) tc_print_line(&x->s, "%s total%u[u] = tc_set_f64(%s);", each_jammed(x), n, start);
-  else tc_print_line(&x->s, "total%u = tc_set_f64(%s);", n, start);
+  else tc_print_line(&x->s, "tc_vf64 total%u = tc_set_f64(%s);", n, start);
 }
 
-/* Do totals begin behind the first block?  Many are in memory, and sums of one block do without. */
-static bool starts_late(const tc_omp_nest *x, const tc_omp_run *r) { return r->one && !x->interchanged; }
+/* Do totals begin behind the first block?  Those of jammed vectors are in memory, and sums of one block do without. */
+static bool starts_late(const tc_omp_nest *x, const tc_omp_run *r) { return r->one && x->jammed && !x->interchanged; }
 
 static void put_total(tc_omp_nest *x, const tc_omp_run *r, uint32_t n, const char *start) {
   if (x->jammed) tc_print_line(&x->s, "tc_vf64 total%u[%s];", n, r->count);
-  else tc_print_line(&x->s, "tc_vf64 total%u;", n);
   if (!starts_late(x, r)) put_start(x, n, start);
 }
 
