@@ -202,7 +202,7 @@ TC_FN void tc_mm_u32_block(const char *src, int64_t ss, char *dst, int64_t ds, i
 /* Of an array of `all` rows ss bytes apart, which tiles have `high` of: does a cache not hold it, are its rows more, and further
  * apart, than hardware prefetchers follow, and do those of a tile, a power of two apart, not share the sets of a cache? */
 #define TC_TILE_IS_FAR(ss, all, high)                                                              \
-  ((all) > 16 && (ss) >= 512 && (ss) * (all) > 1 << 18 && ((ss) & -(ss)) * (high) <= 1 << 17)
+  ((all) > 16 && (ss) >= 512 && (ss) * (all) > 1 << 20 && ((ss) & -(ss)) * (high) <= 1 << 17)
 /* Asks for the second next tile along the same rows, `bytes` of each. */
 TC_SLOW void tc_tile_fetch(const char *src, int64_t ss, int64_t rows, int64_t bytes) {
   for (int64_t i = 0; i < rows; ++i)
