@@ -6,79 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- tasks ----------------------------------------------------------------------------------- */
-
-/* Points of a parallel axis in a task, 0: one. */
-static long long tile_of(const tc_omp_nest *x, int axis) {
-  if (x->plan->jam_rows) return axis == tc_omp_jam_axis(x->nest) ? x->plan->jam_rows : 0;
-  return axis == x->plan->vector ? x->plan->tile : axis == x->plan->outer ? x->plan->outer_tile : 0;
-}
-
-/* Points of the axis, or tiles of them. */
-static void put_count(const tc_omp_nest *x, int axis, tc_buf *out) {
-  tc_buf e = {0};
-  tc_print_dim(x->s.p, x->nest->axis[axis].extent, &e);
-  if (tile_of(x, axis)) tc_putf(out, "TC_CEILDIV(%s, %lld)", e.text, tile_of(x, axis));
-  else tc_putf(out, "(%s)", e.text);
-  tc_buf_free(&e);
-}
-
-/* Tasks of a nest: product of the outer extents, the vectorised one in tiles. */
-static void put_task_count(const tc_omp_nest *x, tc_buf *out) {
-  const tc_nest *n = x->nest;
-  for (int i = 0; i < n->nparallel; ++i) {
-    if (out->len) tc_put(out, " * ");
-    put_count(x, i, out);
-  }
-  if (!out->len) tc_put(out, "1");
-}
-
-/* The variable of an axis's points, or of its tiles. */
-static const char *task_variable(const tc_omp_nest *x, int i) {
-  return i == x->plan->vector ? "tile" : tile_of(x, i) ? "outer" : x->axis_text[i];
-}
-
-/* The variable of every parallel axis at the first task, whose number is divided: last axis fastest; of the vectorised axis the
- * tile number. */
-static void put_first(tc_omp_nest *x, const char *task) {
-  tc_print_line(&x->s, "int64_t rest = %s;", task);
-  for (int i = x->nest->nparallel - 1; i > 0; --i) {
-    tc_buf count = {0};
-    put_count(x, i, &count);
-    tc_print_line(&x->s, "int64_t %s = tc_digit(&rest, %s);", task_variable(x, i), count.text);
-    tc_buf_free(&count);
-  }
-  tc_print_line(&x->s, "int64_t %s = rest;", task_variable(x, 0));
-}
-
-/* What moves them on to the next task. */
-static void put_next(const tc_omp_nest *x, tc_buf *out) {
-  for (int i = x->nest->nparallel - 1; i > 0; --i) {
-    const char *const name = task_variable(x, i);
-    tc_putf(out, "++%s < ", name);
-    put_count(x, i, out);
-    tc_putf(out, "%s || (%s = 0, ", i + 1 < x->nest->nparallel ? ")" : "", name);
-  }
-  tc_putf(out, "++%s)", task_variable(x, 0));
-}
-
-/* The loop over a thread's tasks. */
-static void open_tasks(tc_omp_nest *x, bool team) {
-  const bool shared = team && !x->nest->serial;
-  const char *const first = shared ? "tc_share(tasks, part, parts)" : "0";
-  tc_buf next = {0};
-  tc_put(&next, "++task");
-  if (x->nest->nparallel > 1) {
-    put_first(x, first);
-    tc_putf(&next, ",\n%*s", x->s.indent + 5, "");
-    put_next(x, &next);
-  }
-  if (shared || !team) tc_omp_put_task_loop(x, team, next.text);
-  else tc_print_line(&x->s, "for (int64_t task = 0; part == 0 && task < tasks; %s) {", next.text);
-  x->s.indent += 2;
-  if (x->nest->nparallel == 1) tc_print_line(&x->s, "const int64_t %s = task;", task_variable(x, 0));
-  tc_buf_free(&next);
-}
+/* ---- outer points ------------------------------------------------------------------------------ */
 
 static void put_split_guards(tc_omp_nest *x) {
   for (int i = 0; i < x->nest->nparallel; ++i) {
@@ -256,9 +184,9 @@ static void put_jammed_rows(tc_omp_nest *x, bool team) {
   const char *i = x->axis_text[axis];
   tc_buf rows = {0}, count = {0};
   tc_print_dim(x->s.p, x->nest->axis[axis].extent, &rows);
-  put_task_count(x, &count);
+  tc_omp_put_task_count(x, &count);
   tc_print_line(&x->s, "const int64_t tasks = %s;", count.text);
-  open_tasks(x, team);
+  tc_omp_open_tasks(x, team);
   tc_print_line(&x->s, "int64_t %s = outer * %lld;", i, jam);
   for (long long some = jam; some >= least; --some) put_rows_in_one_loop(x, some, rows.text);
   tc_print_line(&x->s, "for (; %s < %s; ++%s) {", i, rows.text, i);
@@ -324,10 +252,10 @@ static void put_axis_loops(tc_omp_nest *x) {
   const tc_nest *n = x->nest;
   const int indent = x->s.indent;
   for (int i = 0; i < n->nparallel; ++i) {
-    const char *name = task_variable(x, i), *end = i + 1 < n->nparallel ? "" : " {";
+    const char *name = tc_omp_task_variable(x, i), *end = i + 1 < n->nparallel ? "" : " {";
     tc_buf e = {0};
     tc_print_dim(x->s.p, n->axis[i].extent, &e);
-    if (tile_of(x, i)) tc_print_line(&x->s, "for (int64_t %s = 0; %s < TC_CEILDIV(%s, %lld); ++%s)%s", name, name, e.text, tile_of(x, i), name, end);
+    if (tc_omp_tile_of(x, i)) tc_print_line(&x->s, "for (int64_t %s = 0; %s < TC_CEILDIV(%s, %lld); ++%s)%s", name, name, e.text, tc_omp_tile_of(x, i), name, end);
     else tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s)%s", name, name, e.text, name, end);
     tc_buf_free(&e);
     x->s.indent += 2;
@@ -360,7 +288,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
     return;
   }
   tc_buf count = {0};
-  put_task_count(x, &count);
+  tc_omp_put_task_count(x, &count);
   tc_print_line(&x->s, "const int64_t tasks = %s;", count.text);
   tc_buf_free(&count);
   if (x->plan->group) {
@@ -368,7 +296,7 @@ static void put_tasks(tc_omp_nest *x, bool team) {
     return;
   }
   if (x->plan->pipeline >= 0) tc_omp_declare_pipeline(x);
-  open_tasks(x, team);
+  tc_omp_open_tasks(x, team);
   put_split_guards(x);
   if (tc_omp_lanes_are_points(&x->f)) put_tile(x);
   else if (x->plan->pipeline >= 0) put_pipelined(x);

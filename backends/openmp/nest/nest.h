@@ -42,8 +42,13 @@ void tc_omp_put_last_stage(tc_omp_nest *x);
 /* The same of outer points `task` .. `task + count`, stage by stage. */
 void tc_omp_group(tc_omp_nest *x);
 
-/* The loop over the tasks of this thread; without a team: over all of them. */
+/* tasks.c.  The loop over the tasks of this thread; without a team: over all of them. */
 void tc_omp_put_task_loop(tc_omp_nest *x, bool team, const char *step);
+/* The same with the variables of the parallel axes, of which tasks have tiles or points. */
+void tc_omp_open_tasks(tc_omp_nest *x, bool team);
+long long tc_omp_tile_of(const tc_omp_nest *x, int axis); /* points in a task, 0: one */
+const char *tc_omp_task_variable(const tc_omp_nest *x, int axis);
+void tc_omp_put_task_count(const tc_omp_nest *x, tc_buf *out);
 /* collect.c: all of a nest whose rows are collected. */
 void tc_omp_put_collected(tc_omp_nest *x, bool team);
 
