@@ -383,7 +383,7 @@ Test(stated, planes_in_groups) {
   "%4 = unfold %3 axis=0 size=3 step=1\n%5 = mul %4 %2\n%6 = sum %5 axes=[2,3] keep=0\nret %6\n"
 Test(stated, rows_of_windows_in_one_loop) {
   check_stated(WINDOWS, "program g\nkernel sum_mul_1\n  nest 0\n    vector j\n    tile 32\n    outer i\n    outer-tile 6\n",
-               "enum { jam = 6 };");
+               "enum { jam = 3 };");
 }
 
 Test(schedule, of_windows) {

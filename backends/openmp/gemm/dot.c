@@ -146,8 +146,7 @@ static bool may_have_few_terms(const tc_omp_matmul *x) {
 
 /* May the product be so small that tiles are not begun with? */
 static bool may_be_small(const tc_omp_matmul *x) {
-  return may_be(x, x->an, NARROW - 1) && !is_at_most(x, x->an, 1) && may_be(x, x->ak, TC_OMP_FOLD) &&
-         tc_dtype_is_float(x->mm->operand) &&
+  return may_be(x, x->an, NARROW - 1) && !is_at_most(x, x->an, 1) && tc_dtype_is_float(x->mm->operand) &&
          lanes_of_b(x) == x->an && !tc_mm_parts(x->mm, x->ak) && !has_operations(x, x->mm->a) && !has_operations(x, x->mm->b);
 }
 
@@ -156,9 +155,7 @@ static int64_t small_work(const tc_omp_matmul *x) { return SMALL_WORK / tc_omp_m
 /* Is it, whatever sizes are not known? */
 static bool is_small(const tc_omp_matmul *x) {
   const tc_dim m = x->mm->axis[x->am].extent, n = columns(x), k = x->mm->axis[x->ak].extent;
-  if (!may_be_small(x) || !tc_dim_is_const(n) || !tc_dim_is_const(k) || tc_dim_value(n) >= NARROW ||
-      tc_dim_value(k) > TC_OMP_FOLD)
-    return false;
+  if (!may_be_small(x) || !tc_dim_is_const(n) || !tc_dim_is_const(k)) return false;
   const int64_t vectors = (tc_dim_value(n) + VECTOR - 1) / VECTOR, steps = vectors * (tc_dim_value(k) + START);
   if (vectors == 1 && tc_dim_value(n) < VECTOR && tc_dim_value(k) <= FEW_TERMS) return true;
   return tc_dim_is_const(m) && (steps == 0 || tc_dim_value(m) <= small_work(x) / steps);
@@ -246,8 +243,8 @@ static void put_is_small(const tc_omp_matmul *x, const char *m, const char *n, b
   tc_buf k = {0};
   tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
   put_or(out, first);
-  tc_putf(out, "(%s < %d && %s <= %d && ((%s < %d && %s <= %d) || (%s) * TC_CEILDIV(%s, %d) * (%s + %d) <= %lld))", n, NARROW, k.text,
-          TC_OMP_FOLD, n, VECTOR, k.text, FEW_TERMS, m, n, VECTOR, k.text, START, (long long)small_work(x));
+  tc_putf(out, "(%s < %d && ((%s < %d && %s <= %d) || (%s) * TC_CEILDIV(%s, %d) * (%s + %d) <= %lld))", n, NARROW, n, VECTOR, k.text,
+          FEW_TERMS, m, n, VECTOR, k.text, START, (long long)small_work(x));
   tc_buf_free(&k);
 }
 

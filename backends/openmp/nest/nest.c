@@ -119,7 +119,7 @@ static void put_vectors(tc_omp_nest *x, const char *start) {
   tc_print_leave(&x->s, outer);
 }
 
-/* The outer points of a task: all in one loop, or a fourth of as many, down to one: each number takes text. */
+/* The outer points of a task: as many in one loop as there are, of a power of two. */
 static void put_jammed_outers(tc_omp_nest *x, const char *start) {
   const char *i = x->axis_text[x->plan->outer];
   put_outers(x);
@@ -127,7 +127,7 @@ static void put_jammed_outers(tc_omp_nest *x, const char *start) {
   tc_print_line(&x->s, "const int64_t stop = %s + outers;", i);
   x->jammed = x->jam_outer = true;
   name_results(x);
-  for (long long jam = x->plan->outer_tile; jam > 1; jam /= 4) {
+  for (long long jam = x->plan->outer_tile; jam > 1; jam /= 2) {
     tc_print_line(&x->s, "for (; %s + %lld <= stop; %s += %lld) {", i, jam, i, jam);
     x->s.indent += 2;
     tc_print_line(&x->s, "enum { jam = %lld };", jam);

@@ -145,7 +145,7 @@ int tc_omp_plan_jam_outer(const tc_omp_choice *c) {
 int tc_omp_plan_narrow(const tc_omp_choice *c) {
   const int axis = axis_to_jam(c);
   int64_t lo, hi;
-  if (axis < 0 || c->f.nest->naxis != c->f.nest->nparallel + 1) return -1;
+  if (axis < 0) return -1;
   tc_dim_range(tc_graph_dims(c->f.p->graph), c->f.nest->axis[c->f.vector].extent, &lo, &hi);
   if (lo >= TC_OMP_NARROW) return -1;
   for (uint32_t i = 0; i < c->f.nest->nstage; ++i) {

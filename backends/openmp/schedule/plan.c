@@ -189,14 +189,11 @@ static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows,
   return plan_variant(x, n, n->vector, INTERCHANGE, v);
 }
 
-/* Adds the variant of a product of few columns, whose sums are so short that they need no totals. */
+/* Adds the variant of a product of few columns. */
 static bool plan_narrow(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
   tc_schedule_variant *v = &s->variant[s->nvariant++];
   v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .less = true, .bound = TC_OMP_NARROW};
-  v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->nparallel, .less = true, .bound = TC_OMP_FOLD + 1};
-  if (!plan_variant(x, n, n->vector, NARROW, v)) return false;
-  for (uint32_t i = 0; i < n->nstage; ++i) ((tc_omp_stage_schedule *)v->stage)[i].block = 0;
-  return true;
+  return plan_variant(x, n, n->vector, NARROW, v);
 }
 
 enum { VARIANTS = 11 }; /* of a nest, at most */
