@@ -180,28 +180,8 @@ Test(few_rows, share_rows_of_b) {
 
 /* Results of few terms, which an epilogue takes up, are a nest; rows of which are long enough for that. */
 Test(few_rows, few_terms) {
-  static const choice known[] = {{{1, 20, 4, 64}, true}, {{1, 20, 5, 64}, false}, {{1, 40, 4, 63}, false}};
+  static const choice known[] = {{{1, 20, 4, 64}, true}, {{1, 20, 5, 64}, false}, {{1, 20, 4, 63}, false}};
   check_choices(&(product){"bf16", false, false, false}, known, 3, "(s_K <= 4 && s_N >= 64)");
-}
-
-/* Small products are a nest whose loops run over some rows at once, of any number of rows; so are those of a few terms whose
- * rows do not fill a vector. */
-Test(few_rows, small) {
-  static const choice known[] = {{{2, 40, 8, 16}, true}, {{2, 300, 8, 16}, false}, {{2, 300, 4, 15}, true}, {{2, 300, 5, 15}, false},
-                                 {{2, 16, 16, 63}, true}, {{2, 16, 17, 64}, false}};
-  static const sizes some[] = {{3, 8, 4, 8}, {2, 9, 5, 17}, {1, 33, 3, 15}, {5, 1, 2, 3}, {2, 7, 300, 9}, {1, 0, 3, 5},
-                               {2, 12, 0, 5}, {1, 64, 4, 63}, {3, 14, 16, 32}};
-  for (int i = 0; i < 4; i++) {
-    const product p = {i >> 1 ? "bf16" : "f32", i & 1, false, true};
-    tc_graph *g = graph_of(&p, NULL), *built = graph_of(&p, NULL);
-    omp_unit u = unit_of(&built, 1);
-    for (size_t k = 0; k < sizeof some / sizeof *some; k++) check(&u, 0, g, &p, &some[k]);
-    omp_unit_free(&u);
-    tc_graph_free(g);
-    if (i < 2)
-      check_choices(&p, known, sizeof known / sizeof *known,
-                    "(s_N < 64 && ((s_N < 16 && s_K <= 4) || (s_M) * TC_CEILDIV(s_N, 16) * (s_K + 4) <= 2048))");
-  }
 }
 
 /* Those that tiles put into C themselves: few rows, rows that share the sets of a cache, or wide ones, of which one stays in a

@@ -48,13 +48,6 @@ enum {
   WIDE = 128,
   WIDE_TERMS = 2,
   FIRST_LEVEL = 32 << 10,
-  /* Columns of which rows of a product are summed some at a time in registers; and rows times vectors of columns times terms,
-   * START more of these, up to which that takes no longer than to begin with tiles (half as many where words of two terms are
-   * multiplied).  Of fewer columns than a vector has, and few terms, tiles would be copied to C row by row. */
-  NARROW = TC_OMP_NARROW,
-  VECTOR = 16,
-  START = 4,
-  SMALL_WORK = 2048,
   /* Where micro-kernels round their sums: rows times terms after the first, for which the nest takes
    * less than what is packed of B. */
   ROUNDED_WORK = 64
@@ -144,27 +137,10 @@ static bool may_have_few_terms(const tc_omp_matmul *x) {
          may_be(x, x->ak, FEW_TERMS) && may_beat_tiles(x) && !has_operations(x, x->mm->a) && !has_operations(x, x->mm->b);
 }
 
-/* May the product be so small that tiles are not begun with? */
-static bool may_be_small(const tc_omp_matmul *x) {
-  return may_be(x, x->an, NARROW - 1) && !is_at_most(x, x->an, 1) && tc_dtype_is_float(x->mm->operand) &&
-         lanes_of_b(x) == x->an && !tc_mm_parts(x->mm, x->ak) && !has_operations(x, x->mm->a) && !has_operations(x, x->mm->b);
-}
-
-static int64_t small_work(const tc_omp_matmul *x) { return SMALL_WORK / tc_omp_mm_quads(x); }
-
-/* Is it, whatever sizes are not known? */
-static bool is_small(const tc_omp_matmul *x) {
-  const tc_dim m = x->mm->axis[x->am].extent, n = columns(x), k = x->mm->axis[x->ak].extent;
-  if (!may_be_small(x) || !tc_dim_is_const(n) || !tc_dim_is_const(k)) return false;
-  const int64_t vectors = (tc_dim_value(n) + VECTOR - 1) / VECTOR, steps = vectors * (tc_dim_value(k) + START);
-  if (vectors == 1 && tc_dim_value(n) < VECTOR && tc_dim_value(k) <= FEW_TERMS) return true;
-  return tc_dim_is_const(m) && (steps == 0 || tc_dim_value(m) <= small_work(x) / steps);
-}
-
 /* Of few rows B is the large operand, of few columns A.  Where either can be, the planner has lanes
  * for columns. */
 static int contiguous_axis(const tc_omp_matmul *x) {
-  if ((is_at_most(x, x->ak, FEW_TERMS) && may_have_few_terms(x)) || is_small(x)) return x->an;
+  if (is_at_most(x, x->ak, FEW_TERMS) && may_have_few_terms(x)) return x->an;
   const bool column = is_at_most(x, x->an, few_columns(x)) && !is_at_most(x, x->am, 1);
   return !column && may_be(x, x->am, few_rows(x)) ? lanes_of_b(x) : lanes_of_a(x);
 }
@@ -175,7 +151,7 @@ static bool has_lanes(const tc_omp_matmul *x) {
 }
 
 bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
-  return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1) || is_small(x) ||
+  return has_lanes(x) && (is_at_most(x, x->am, 1) || is_at_most(x, x->an, 1) ||
                           (is_at_most(x, x->ak, FEW_TERMS) && !may_be(x, x->an, COLUMNS - 1) &&
                            beats_tiles(x) && may_have_few_terms(x)));
 }
@@ -183,7 +159,7 @@ bool tc_omp_mm_is_dot(const tc_omp_matmul *x) {
 bool tc_omp_mm_may_be_dot(const tc_omp_matmul *x) {
   return has_lanes(x) && !tc_omp_mm_is_dot(x) &&
          (may_be(x, x->am, few_rows(x)) || may_be(x, x->an, few_columns(x)) ||
-          may_have_few_terms(x) || may_be_small(x));
+          may_have_few_terms(x));
 }
 
 static void put_or(tc_buf *out, bool *first) {
@@ -239,15 +215,6 @@ static void put_is_few(const tc_omp_matmul *x, int few, const char *rows, const 
   tc_buf_free(&k);
 }
 
-static void put_is_small(const tc_omp_matmul *x, const char *m, const char *n, bool *first, tc_buf *out) {
-  tc_buf k = {0};
-  tc_print_dim(x->p, x->mm->axis[x->ak].extent, &k);
-  put_or(out, first);
-  tc_putf(out, "(%s < %d && ((%s < %d && %s <= %d) || (%s) * TC_CEILDIV(%s, %d) * (%s + %d) <= %lld))", n, NARROW, n, VECTOR, k.text,
-          FEW_TERMS, m, n, VECTOR, k.text, START, (long long)small_work(x));
-  tc_buf_free(&k);
-}
-
 void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
   tc_buf m = {0}, n = {0};
   bool first = true;
@@ -258,7 +225,6 @@ void tc_omp_mm_put_is_dot(const tc_omp_matmul *x, tc_buf *out) {
     put_is_few(x, few_columns(x), n.text, m.text, true, &first, out);
   if (lanes_of_a(x) == x->ak && lanes_of_b(x) == x->ak)
     put_is_few_dots(x, m.text, n.text, &first, out);
-  if (contiguous_axis(x) == x->an && may_be_small(x)) put_is_small(x, m.text, n.text, &first, out);
   if (contiguous_axis(x) == x->an && may_have_few_terms(x)) {
     tc_buf k = {0};
     put_or(out, &first);

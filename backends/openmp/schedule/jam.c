@@ -94,27 +94,22 @@ static int64_t points_of(const tc_omp_facts *f, const tc_stage *st) {
   return points;
 }
 
-/* What is loaded along sequential axes: rows, contiguous in the lanes, and numbers, the same for all lanes, that differ along
- * the outer axis (own) or are the same for all of its points (shared). */
-typedef struct operands {
-  bool own_rows, shared_rows, own_numbers, shared_numbers;
-} operands;
-
-static operands find_operands(const tc_omp_facts *f, const tc_stage *st, int axis) {
+/* Does the stage multiply a row, contiguous in the lanes, that differs along the axis by a number that does not? */
+static bool shares_numbers(const tc_omp_facts *f, const tc_stage *st, int axis) {
   const uint8_t *need = tc_omp_needs(f, st);
-  operands found = {0};
+  bool own = false, shared = false;
   for (uint32_t id = 1; id < f->k->nexpr; ++id) {
     const tc_expr *e = &f->k->expr[id];
-    if (!need[id] || e->kind != TC_EX_LOAD || !(f->depends[id] & st->axes)) continue;
-    const bool own = f->depends[id] >> axis & 1;
-    if (tc_dim_is(e->address.coef[f->vector], 1)) *(own ? &found.own_rows : &found.shared_rows) = true;
-    else if (!(f->depends[id] >> f->vector & 1)) *(own ? &found.own_numbers : &found.shared_numbers) = true;
+    if (!need[id] || e->kind != TC_EX_LOAD) continue;
+    own |= (f->depends[id] >> axis & 1) && tc_dim_is(e->address.coef[f->vector], 1);
+    shared |= (f->depends[id] & st->axes) && !(f->depends[id] & (1u << axis | 1u << f->vector));
   }
-  return found;
+  return own && shared;
 }
 
-/* The parallel axis in front of the lanes', which is the last one, of a nest of single sums that only reduces; -1: it is none. */
-static int axis_to_jam(const tc_omp_choice *c) {
+/* Windows of a plane times the numbers of a filter, such as of a depthwise convolution: of one row with few vectors each sum
+ * waits for its last addition, and each number is loaded for every row. */
+int tc_omp_plan_jam_outer(const tc_omp_choice *c) {
   const tc_omp_facts *f = &c->f;
   const tc_nest *n = f->nest;
   const int axis = n->nparallel - 2;
@@ -123,36 +118,8 @@ static int axis_to_jam(const tc_omp_choice *c) {
     return -1;
   for (uint32_t i = 0; i < n->nstage; ++i) {
     const tc_stage *st = &n->stage[i];
-    if (st->skip_if.id || st->if_skipped || (c->stage && (c->stage[i].transpose.n || c->stage[i].transpose_store.n))) return -1;
-  }
-  return axis;
-}
-
-/* Windows of a plane times the numbers of a filter, such as of a depthwise convolution: of one row with few vectors each sum
- * waits for its last addition, and each number is loaded for every row. */
-int tc_omp_plan_jam_outer(const tc_omp_choice *c) {
-  const int axis = axis_to_jam(c);
-  for (uint32_t i = 0; axis >= 0 && i < c->f.nest->nstage; ++i) {
-    const tc_stage *st = &c->f.nest->stage[i];
-    if (!st->axes) continue;
-    const operands o = find_operands(&c->f, st, axis);
-    if (points_of(&c->f, st) < TC_OMP_JAM_OUTER || !o.own_rows || !o.shared_numbers) return -1;
-  }
-  return axis;
-}
-
-/* Products of matrices: rows of B are loaded once for some rows of A. */
-int tc_omp_plan_narrow(const tc_omp_choice *c) {
-  const int axis = axis_to_jam(c);
-  int64_t lo, hi;
-  if (axis < 0) return -1;
-  tc_dim_range(tc_graph_dims(c->f.p->graph), c->f.nest->axis[c->f.vector].extent, &lo, &hi);
-  if (lo >= TC_OMP_NARROW) return -1;
-  for (uint32_t i = 0; i < c->f.nest->nstage; ++i) {
-    const tc_stage *st = &c->f.nest->stage[i];
-    if (!st->axes) continue;
-    const operands o = find_operands(&c->f, st, axis);
-    if (!o.shared_rows || !o.own_numbers || o.own_rows || o.shared_numbers) return -1;
+    if (st->skip_if.id || st->if_skipped || c->stage[i].transpose.n || c->stage[i].transpose_store.n) return -1;
+    if (st->axes && (points_of(f, st) < TC_OMP_JAM_OUTER || !shares_numbers(f, st, axis))) return -1;
   }
   return axis;
 }

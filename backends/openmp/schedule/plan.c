@@ -80,7 +80,7 @@ static int64_t plan_tile(const tc_omp_choice *c) {
 /* What the conditions of a variant decide: rows fill the lanes with their results; loops are
  * interchanged. */
 /* the last one: though it does not seem to pay */
-typedef enum { PLAIN, COLLECT, INTERCHANGE, NARROW, JAM_ROWS } transform;
+typedef enum { PLAIN, COLLECT, INTERCHANGE, JAM_ROWS } transform;
 
 static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   const tc_nest *n = c->f.nest;
@@ -92,11 +92,8 @@ static bool plan_nest(tc_omp_choice *c, const uint8_t *reduced, transform w) {
   s->outer_tile = s->outer < 0 ? 0 : TC_OMP_OUTER;
   if (tc_omp_lanes_are_points(&c->f)) s->tile = plan_tile(c);
   if (!tc_omp_plan_transpose(c) || !tc_omp_plan_row_blocks(c) || !tc_omp_plan_packed_rows(c)) return false;
-  if (w == PLAIN || w == NARROW) {
-    s->outer = w == NARROW ? tc_omp_plan_narrow(c) : tc_omp_plan_jam_outer(c);
-    s->outer_tile = s->outer < 0 ? 0 : TC_OMP_JAM_OUTER;
-  }
-  if ((!s->interchange && w != NARROW && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c)))
+  if (w == PLAIN && (s->outer = tc_omp_plan_jam_outer(c)) >= 0) s->outer_tile = TC_OMP_JAM_OUTER;
+  if ((!s->interchange && !plan_jam_vectors(c)) || (!s->collect && !tc_omp_plan_prefetch(c)))
     return false;
   s->group = tc_omp_may_group(c) ? TC_OMP_GROUP : 0; /* whose rows are prefetched */
   s->jam_rows = w == JAM_ROWS || tc_omp_plan_jam_rows(c) ? TC_OMP_JAM_ROWS : 0;
@@ -189,14 +186,7 @@ static bool plan_interchanged(const kernel_plan *x, const tc_nest *n, int rows,
   return plan_variant(x, n, n->vector, INTERCHANGE, v);
 }
 
-/* Adds the variant of a product of few columns. */
-static bool plan_narrow(const kernel_plan *x, const tc_nest *n, tc_schedule_nest *s) {
-  tc_schedule_variant *v = &s->variant[s->nvariant++];
-  v->when[v->nwhen++] = (tc_schedule_compare){.axis = n->vector, .less = true, .bound = TC_OMP_NARROW};
-  return plan_variant(x, n, n->vector, NARROW, v);
-}
-
-enum { VARIANTS = 11 }; /* of a nest, at most */
+enum { VARIANTS = 10 }; /* of a nest, at most */
 
 /* Of short rows, neighbouring ones share a vector.  Lanes run along the last of the outer axes,
  * whose stores are in order, where hardly any are left over at its end: at each outer point, the
@@ -221,7 +211,6 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
   const int one = ok ? tc_omp_plan_one_column(&f) : -1;
   const int rows = ok ? tc_omp_plan_interchange(&(tc_omp_choice){.f = f}) : -1;
   const int transposed = ok ? tc_omp_plan_transposed(&f) : -1;
-  const int narrow = ok ? tc_omp_plan_narrow(&(tc_omp_choice){.f = f}) : -1;
   tc_omp_close_facts(&f);
   s->variant = tc_arena_alloc(x->p->arena, VARIANTS * sizeof *s->variant);
   if (!ok || !s->variant) return false;
@@ -234,7 +223,6 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
     return false;
   if (collected && !plan_collected(x, n, collected, s)) return false;
   if (rows >= 0 && !plan_interchanged(x, n, rows, s)) return false;
-  if (narrow >= 0 && !plan_narrow(x, n, s)) return false;
   return plan_variant(x, n, transposed < 0 ? n->vector : transposed, PLAIN,
                       &s->variant[s->nvariant++]);
 }
@@ -245,7 +233,6 @@ static bool plan_variants(const kernel_plan *x, const tc_nest *n, tc_schedule_ne
  * none? */
 static bool is_worth_trying(const tc_omp_facts *f, transform w) {
   int64_t lo, hi;
-  if (w == NARROW) return tc_omp_plan_narrow(&(tc_omp_choice){.f = *f}) >= 0;
   if (w != COLLECT) return w != INTERCHANGE || tc_omp_may_interchange(f);
   if (!tc_omp_may_collect(f)) return false;
   tc_dim_range(tc_graph_dims(f->p->graph), f->nest->axis[f->vector].extent, &lo, &hi);

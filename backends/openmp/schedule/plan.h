@@ -30,7 +30,6 @@ enum {
   TC_OMP_LEAST_ROWS = 256,
   TC_OMP_PAIR = 8, /* registers for each of two jammed vectors of the widest */
   TC_OMP_JAM_OUTER = 8, /* outer points in one loop: as many sums as additions are under way at a time */
-  TC_OMP_NARROW = 64, /* columns of a product, below which points of the lanes' axis are jammed with others, not by themselves */
   TC_OMP_JAM_ROWS = 4, /* rows that are reduced in one loop, with the loads that they share */
   TC_OMP_GROUP = 4,    /* most outer points that go through the stages together */
   /* most outer points that share the rows of a matrix where its loop is interchanged */
@@ -66,8 +65,6 @@ int tc_omp_plan_outer(const tc_omp_facts *f);
 bool tc_omp_plan_jam_rows(const tc_omp_choice *c);
 /* jam.c.  The parallel axis whose points, each with the lanes' vectors, are jammed; -1: none. */
 int tc_omp_plan_jam_outer(const tc_omp_choice *c);
-/* The same of products of less than TC_OMP_NARROW columns. */
-int tc_omp_plan_narrow(const tc_omp_choice *c);
 bool tc_omp_may_group(const tc_omp_choice *c);
 bool tc_omp_may_pair(const tc_omp_facts *f, const tc_stage *st);
 bool tc_omp_plan_pairs(const tc_omp_choice *c, const tc_stage *st);
