@@ -228,7 +228,7 @@ static const char helpers[] =
     "TC_CUDA_FN int64_t tc_cuda_blocks(const tcrt_cuda_call *c, const tc_cuda_form *f, int64_t "
     "items,\n"
     "                                  int64_t each) {\n"
-    "  const int64_t n = tc_cuda_ceildiv(items, each), most = (int64_t)c->info->sms * 64;\n"
+    "  const int64_t n = tc_cuda_ceildiv(items, each), most = (c->info->sms > 0 ? c->info->sms : 1) * 64;\n"
     "  return f->unroll == 1 && f->lanes > 4 && n > most ? most : n;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_share(int64_t items, int64_t each, int64_t most) {\n"

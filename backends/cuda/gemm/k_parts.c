@@ -123,7 +123,8 @@ static tc_buf batches_of(const tc_cuda_product *x) {
   return b;
 }
 
-void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, void (*put)(tc_cuda_product *x, const tc_cuda_operand *o)) {
+/* Sums are left by `leave`, or, where there is one part, what `put` prints. */
+static void put_either(tc_cuda_product *x, const tc_cuda_operand *o, void (*leave)(tc_cuda_product *x, const char *batches), tc_cuda_results_fn *put) {
   if (!tc_cuda_has_k_parts(x->k)) {
     put(x, o);
     return;
@@ -131,11 +132,7 @@ void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, void (
   tc_buf b = batches_of(x);
   tc_print_line(&x->s, "if (k_parts > 1) {");
   x->s.indent += 2;
-  tc_print_line(&x->s, "constexpr int TC_L = 4;");
-  tc_print_line(&x->s, "const tc_i64 at = (share * (tc_i64)(%s) + tile / (m_tiles * n_tiles)) * (m_tiles * M) + m0;", b.text ? b.text : "1");
-  tc_print_line(&x->s, "tc_f32 *const to = k_sums + at * (n_tiles * N) + n0;");
-  tc_print_line(&x->s, "for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L)");
-  tc_print_line(&x->s, "  tc_store_f32(to + (e / N * (n_tiles * N) + e %% N), tc_load_f32(sums + e / N * LONG + e %% N));");
+  leave(x, b.text ? b.text : "1");
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
   x->s.indent += 2;
@@ -144,23 +141,22 @@ void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, void (
   tc_buf_free(&b);
 }
 
-void tc_cuda_put_leave_point(tc_cuda_product *x, const tc_cuda_operand *o, void (*put)(tc_cuda_product *x, const tc_cuda_operand *o)) {
-  if (!tc_cuda_has_k_parts(x->k)) {
-    put(x, o);
-    return;
-  }
-  tc_buf b = batches_of(x);
-  tc_print_line(&x->s, "if (k_parts > 1) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_i64 at = (share * (tc_i64)(%s) + tile / (m_tiles * n_tiles)) * m_end + %s;", b.text ? b.text : "1", x->text[x->m]);
-  tc_print_line(&x->s, "tc_store_%s(k_sums + at * n_end + %s, r0);", tc_cuda_acc(x), x->text[x->n]);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "} else {");
-  x->s.indent += 2;
-  put(x, o);
-  tc_cuda_close_scope(x);
-  tc_buf_free(&b);
+static void leave_tile(tc_cuda_product *x, const char *batches) {
+  tc_print_line(&x->s, "constexpr int TC_L = 4;");
+  tc_print_line(&x->s, "const tc_i64 at = (share * (tc_i64)(%s) + tile / (m_tiles * n_tiles)) * (m_tiles * M) + m0;", batches);
+  tc_print_line(&x->s, "tc_f32 *const to = k_sums + at * (n_tiles * N) + n0;");
+  tc_print_line(&x->s, "for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L)");
+  tc_print_line(&x->s, "  tc_store_f32(to + (e / N * (n_tiles * N) + e %% N), tc_load_f32(sums + e / N * LONG + e %% N));");
 }
+
+static void leave_point(tc_cuda_product *x, const char *batches) {
+  tc_print_line(&x->s, "const tc_i64 at = (share * (tc_i64)(%s) + tile / (m_tiles * n_tiles)) * m_end + %s;", batches, x->text[x->m]);
+  tc_print_line(&x->s, "tc_store_%s(k_sums + at * n_end + %s, r0);", tc_cuda_acc(x), x->text[x->n]);
+}
+
+void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, tc_cuda_results_fn *put) { put_either(x, o, leave_tile, put); }
+
+void tc_cuda_put_leave_point(tc_cuda_product *x, const tc_cuda_operand *o, tc_cuda_results_fn *put) { put_either(x, o, leave_point, put); }
 
 /* ---- what adds them -------------------------------------------------------------------------- */
 

@@ -11,9 +11,10 @@
 /* In the loop over tiles, of which one is at hand and part `share`: k_first, and k_end, of the part. */
 void tc_cuda_put_part_of_k(tc_cuda_product *x);
 /* Behind the sums, rows of `LONG` in shared memory: they are left in k_sums, or, where there is one part, what `put` prints. */
-void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, void (*put)(tc_cuda_product *x, const tc_cuda_operand *o));
+typedef void tc_cuda_results_fn(tc_cuda_product *x, const tc_cuda_operand *o);
+void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, tc_cuda_results_fn *put);
 /* The same where sums are at hand point by point, r0. */
-void tc_cuda_put_leave_point(tc_cuda_product *x, const tc_cuda_operand *o, void (*put)(tc_cuda_product *x, const tc_cuda_operand *o));
+void tc_cuda_put_leave_point(tc_cuda_product *x, const tc_cuda_operand *o, tc_cuda_results_fn *put);
 /* Of the launcher, behind its choice of tiles, `function` (C), that take `time` ns (C; NULL: nobody knows): k_parts, for which
  * the smallest ones are chosen, and k_sums. */
 void tc_cuda_put_k_parts(const tc_cuda_product *x, const char *time, const char *function, int smallest, tc_buf *out);

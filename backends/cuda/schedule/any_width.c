@@ -1,9 +1,9 @@
 /* any_width.c - rows and columns of a number that is no multiple of an item's.
  *
  * Flat nests that store all of their points one behind another, whatever ends between them (rows of
- * odd widths, channels of images with an odd number of pixels): lanes of such a nest need not end with a row.  What it stores is written 16 bytes at a time, and
- * so is read what lies as it does; other elements are loaded one by one, for each lane has indices
- * of its own.
+ * odd widths, channels of images with an odd number of pixels): lanes of such a nest need not end
+ * with a row.  What it stores is written 16 bytes at a time, and so is read what lies as it does;
+ * other elements are loaded one by one, for each lane has indices of its own.
  *
  * Columns: the last item begins so that it ends with them. */
 #include "backends/cuda/schedule/access.h"

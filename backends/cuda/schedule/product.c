@@ -316,23 +316,15 @@ bool tc_cuda_has_k_parts(const tc_kernel *k) {
 
 enum { MOST_K_PARTS = 256 }; /* of keys, of which what puts them together reads all */
 
-/* May rows of matrices of halves begin elsewhere than at 16 bytes?  Then the library may be left out (tc_cuda_is_unaligned). */
-static bool has_odd_rows(const tc_kernel *k, const tc_program *p) {
-  bool odd = false;
-  for (int i = 0; i < 3; ++i) odd |= tc_dim_multiple(tc_graph_dims(p->graph), k->mm.axis[k->mm.nbatch + i].extent) % TC_CUDA_COPIED != 0;
-  return odd;
-}
-
-bool tc_cuda_may_share_out(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s) {
-  if (tc_mm_is_chain(&k->mm) || !s->library) return true;
-  return s->template == TC_CUDA_MMA && has_odd_rows(k, p);
+bool tc_cuda_may_share_out(const tc_kernel *k, const tc_cuda_kernel_schedule *s) {
+  return tc_mm_is_chain(&k->mm) || (s->template != TC_CUDA_CHAIN && !s->library);
 }
 
 /* May there be few tiles of so long a k that blocks share it out?  What the library takes it splits itself. */
 static bool may_share_out(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s) {
   enum { SIDE = 64, LEAST = 512, TILES = 1024 /* three for each of more multiprocessors than any device has */ };
   int64_t tiles = 1;
-  if (!tc_cuda_may_share_out(k, p, s) || largest(p, &k->mm.axis[k->mm.nbatch + TC_CUDA_ALONG_K]) < LEAST) return false;
+  if (!tc_cuda_may_share_out(k, s) || largest(p, &k->mm.axis[k->mm.nbatch + TC_CUDA_ALONG_K]) < LEAST) return false;
   for (int i = 0; tiles <= TILES && i <= k->mm.nbatch + TC_CUDA_ALONG_N; ++i) {
     const int64_t size = smallest(p, &k->mm.axis[i]), side = i < k->mm.nbatch ? 1 : SIDE, count = size / side + (size % side != 0);
     tiles = count > TILES ? count : tiles * count;

@@ -1,6 +1,7 @@
 /* words.c - the words of a schedule for GPUs, and what refuses each; those of kernels:
  * words_kernel.c. */
 #include "backends/cuda/schedule/plan.h"
+
 #include "backends/cuda/schedule/access.h"
 #include "backends/cuda/schedule/words.h"
 #include "backends/cuda/unit.h"

@@ -121,7 +121,7 @@ static const char *refuse_one_pass(const tc_schedule_place *at) {
 
 static const char *refuse_k_parts(const tc_schedule_place *at) {
   if (refuse_product(at)) return refuse_product(at);
-  if (!tc_cuda_may_share_out(at->k, at->p, kernel_of(at))) return "the library is asked for the product";
+  if (!tc_cuda_may_share_out(at->k, kernel_of(at))) return "the library is asked for the product";
   return kernel_of(at)->k_parts > INT16_MAX ? "it is more than a grid counts" : NULL;
 }
 
