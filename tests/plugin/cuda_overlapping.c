@@ -11,7 +11,7 @@
 // CHECK-NEXT: lanes 8
 // CHECK: at < end ? TC_MIN(at, end - TC_L) : 0
 // CHECK: tc_stored_from<TC_L, TC_ANYWHERE>
-// CHECK: || f->columns > ((s_C))) ++f;
+// CHECK: || (f->columns > ((s_C)) && ((s_C)) % f->lanes != 0)) ++f;
 TC_COMPILE tc_tensor *columns(const tc_tensor *x TC_SHAPE("bf16[R,C]")) { return tc_max(x, TC_AXES(0), false); }
 
 // Nobody may compute twice what is written in place.

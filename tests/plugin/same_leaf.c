@@ -1,5 +1,5 @@
 // A leaf that is given twice, whose gradient is the sum of both: the body runs, and the message says which operands it is.
-// RUN: %tc -fopenmp -w %s -o %t %run && env TC_LOGS=guards %t 2>&1 | %check %s
+// RUN: %tc -w %s -o %t %run && env TC_LOGS=guards %t 2>&1 | %check %s
 #include <stdio.h>
 #include <tcompile.h>
 
