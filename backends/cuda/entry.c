@@ -53,7 +53,7 @@ static void put_begin(const tc_entry *e) {
   if (tc_cuda_records(e->f)) tc_put(e->out, "  tcrt_cuda_record(&call, f);\n");
 }
 
-/* Sums of parts of the keys, where these are shared out. */
+/* Sums of parts of k, or of a chain's keys, where these are shared out. */
 static bool put_scratch(const tc_entry *e, uint32_t k, tc_buf *out) {
   if (!tc_cuda_has_k_parts(&e->p->kernel[k])) return false;
   tc_put(out, "  const int64_t k_parts@ = ");

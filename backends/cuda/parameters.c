@@ -79,7 +79,7 @@ static void visit_scalar(uint32_t i, bool is_float, void *arg) {
           v->arg);
 }
 
-/* Scratch memory of a product whose k, or of a chain whose keys are shared out. */
+/* Scratch memory of a product whose k is shared out, or of a chain whose keys are. */
 static void visit_k_sums(const visit *v) {
   char type[16];
   snprintf(type, sizeof type, "tc_%s *", tc_print_compute(v->k->mm.acc));

@@ -30,16 +30,8 @@ static const char helpers[] =
     "  return fastest;\n"
     "}\n";
 
-/* Of a template: the side of its smallest tiles, k of a step; and what these take, ns (of an H200, in convolutions). */
-typedef struct rates {
-  int side, step, held, full, alone, rest;
-} rates;
-
-static rates rates_of(const tc_kernel *k) {
-  const tc_cuda_kernel_schedule *s = tc_cuda_kernel_schedule_of(k);
-  if (s->template == TC_CUDA_MMA) return (rates){64, 64, 3, 540, 330, 1800};
-  return (rates){(int)s->sides.at[s->sides.n - 1], 128, 2, 2000, 1600, 2000};
-}
+/* Of the smallest tiles: their side, k of a step; and what these take, ns (of an H200, in convolutions). */
+enum { SIDE = 64, STEP = 64, HELD = 3, FULL = 540, ALONE = 330, REST = 1800 };
 
 void tc_cuda_put_k_parts_helpers(tc_buf *out) {
   tc_put(out, tc_cuda_chain_parts_helper);
@@ -54,16 +46,15 @@ static void put_count(const tc_program *p, const tc_mm_loop *mm, int axis, int e
 
 static void put_parts(const tc_kernel *k, const tc_program *p, const char *info, const char *time, tc_buf *out) {
   const tc_mm_loop *mm = &k->mm;
-  const rates r = rates_of(k);
   tc_putf(out, "tc_cuda_k_parts(%s, ", info);
   tc_cuda_put_batch_count(p, mm, out);
   for (int i = 0; i < 2; ++i) {
     tc_put(out, " * ");
-    put_count(p, mm, mm->nbatch + i, r.side, out);
+    put_count(p, mm, mm->nbatch + i, SIDE, out);
   }
   tc_put(out, ", ");
-  put_count(p, mm, mm->nbatch + TC_CUDA_ALONG_K, r.step, out);
-  tc_putf(out, ", %lld, %d, %d, %d, %d, %s)", (long long)tc_cuda_kernel_schedule_of(k)->k_parts, r.held, r.full, r.alone, r.rest, time);
+  put_count(p, mm, mm->nbatch + TC_CUDA_ALONG_K, STEP, out);
+  tc_putf(out, ", %lld, %d, %d, %d, %d, %s)", (long long)tc_cuda_kernel_schedule_of(k)->k_parts, HELD, FULL, ALONE, REST, time);
 }
 
 void tc_cuda_put_most_k_parts(const tc_kernel *k, const tc_program *p, const char *info, tc_buf *out) {
@@ -71,12 +62,10 @@ void tc_cuda_put_most_k_parts(const tc_kernel *k, const tc_program *p, const cha
   else put_parts(k, p, info, "&(double){0}", out);
 }
 
-/* Tensor cores leave whole tiles, others what is inside: elements along an axis are a multiple of so many. */
-static int padding_of(const tc_kernel *k) { return tc_cuda_kernel_schedule_of(k)->template == TC_CUDA_MMA ? rates_of(k).side : 1; }
-
-static void put_padded(const tc_kernel *k, const tc_program *p, int axis, tc_buf *out) {
-  put_count(p, &k->mm, axis, padding_of(k), out);
-  tc_putf(out, " * %d", padding_of(k));
+/* Elements of all tiles along an axis. */
+static void put_padded(const tc_program *p, const tc_mm_loop *mm, int axis, tc_buf *out) {
+  put_count(p, mm, axis, SIDE, out);
+  tc_putf(out, " * %d", SIDE);
 }
 
 void tc_cuda_put_k_sums_bytes(const tc_kernel *k, const tc_program *p, const char *parts, tc_buf *out) {
@@ -85,34 +74,33 @@ void tc_cuda_put_k_sums_bytes(const tc_kernel *k, const tc_program *p, const cha
     tc_cuda_chain_put_sums_bytes(k, p, parts, out);
     return;
   }
-  tc_putf(out, "(%s > 1 ? %s * %zu * (", parts, parts, tc_dtype_bytes(mm->acc));
+  tc_putf(out, "(%s > 1 ? %s * 4 * (", parts, parts);
   tc_cuda_put_batch_count(p, mm, out);
   tc_put(out, ") * ");
-  put_padded(k, p, mm->nbatch, out);
+  put_padded(p, mm, mm->nbatch, out);
   tc_put(out, " * ");
-  put_padded(k, p, mm->nbatch + TC_CUDA_ALONG_N, out);
+  put_padded(p, mm, mm->nbatch + TC_CUDA_ALONG_N, out);
   tc_put(out, " : 0)");
 }
 
-void tc_cuda_put_k_parts(const tc_cuda_product *x, const char *time, const char *function, int smallest, tc_buf *out) {
+void tc_cuda_put_k_parts(const tc_cuda_product *x, int smallest, tc_buf *out) {
   if (!tc_cuda_has_k_parts(x->k)) return;
   tc_put(out, "  double shared_out = 0;\n"
               "  int64_t k_parts = ");
   put_parts(x->k, x->p, "c->info", "&shared_out", out);
-  tc_put(out, ";\n");
-  if (time) tc_putf(out, "  if (vectorized && shared_out >= %s) k_parts = 1;\n", time);
   tc_putf(out,
-          "  if (vectorized && k_parts > 1) %s = %d;\n"
+          ";\n"
+          "  if (vectorized && shared_out >= time) k_parts = 1;\n"
+          "  if (vectorized && k_parts > 1) at = %d;\n"
           "  void *const k_sums = buf[%u];\n",
-          function, smallest, x->k->nbuffer);
+          smallest, x->k->nbuffer);
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
 
 void tc_cuda_put_part_of_k(tc_cuda_product *x) {
   if (!tc_cuda_has_k_parts(x->k)) return;
-  const int step = rates_of(x->k).step;
-  tc_print_line(&x->s, "const tc_int k_all = k_end, each = TC_CEILDIV(TC_CEILDIV(k_all, %d), (tc_int)k_parts) * %d; /* of a part */", step, step);
+  tc_print_line(&x->s, "const tc_int k_all = k_end, each = TC_CEILDIV(TC_CEILDIV(k_all, %d), (tc_int)k_parts) * %d; /* of a part */", STEP, STEP);
   tc_print_line(&x->s, "const tc_int k_first = TC_MIN(share * each, k_all);");
   tc_print_line(&x->s, "const tc_int k_end = TC_MIN(k_all, k_first + each);");
 }
@@ -123,8 +111,7 @@ static tc_buf batches_of(const tc_cuda_product *x) {
   return b;
 }
 
-/* Sums are left by `leave`, or, where there is one part, what `put` prints. */
-static void put_either(tc_cuda_product *x, const tc_cuda_operand *o, void (*leave)(tc_cuda_product *x, const char *batches), tc_cuda_results_fn *put) {
+void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, void (*put)(tc_cuda_product *x, const tc_cuda_operand *o)) {
   if (!tc_cuda_has_k_parts(x->k)) {
     put(x, o);
     return;
@@ -132,7 +119,11 @@ static void put_either(tc_cuda_product *x, const tc_cuda_operand *o, void (*leav
   tc_buf b = batches_of(x);
   tc_print_line(&x->s, "if (k_parts > 1) {");
   x->s.indent += 2;
-  leave(x, b.text ? b.text : "1");
+  tc_print_line(&x->s, "constexpr int TC_L = 4;");
+  tc_print_line(&x->s, "const tc_i64 at = (share * (tc_i64)(%s) + tile / (m_tiles * n_tiles)) * (m_tiles * M) + m0;", b.text ? b.text : "1");
+  tc_print_line(&x->s, "tc_f32 *const to = k_sums + at * (n_tiles * N) + n0;");
+  tc_print_line(&x->s, "for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L)");
+  tc_print_line(&x->s, "  tc_store_f32(to + (e / N * (n_tiles * N) + e %% N), tc_load_f32(sums + e / N * LONG + e %% N));");
   x->s.indent -= 2;
   tc_print_line(&x->s, "} else {");
   x->s.indent += 2;
@@ -141,50 +132,31 @@ static void put_either(tc_cuda_product *x, const tc_cuda_operand *o, void (*leav
   tc_buf_free(&b);
 }
 
-static void leave_tile(tc_cuda_product *x, const char *batches) {
-  tc_print_line(&x->s, "constexpr int TC_L = 4;");
-  tc_print_line(&x->s, "const tc_i64 at = (share * (tc_i64)(%s) + tile / (m_tiles * n_tiles)) * (m_tiles * M) + m0;", batches);
-  tc_print_line(&x->s, "tc_f32 *const to = k_sums + at * (n_tiles * N) + n0;");
-  tc_print_line(&x->s, "for (int e = (int)threadIdx.x * TC_L; e < M * N; e += THREADS * TC_L)");
-  tc_print_line(&x->s, "  tc_store_f32(to + (e / N * (n_tiles * N) + e %% N), tc_load_f32(sums + e / N * LONG + e %% N));");
-}
-
-static void leave_point(tc_cuda_product *x, const char *batches) {
-  tc_print_line(&x->s, "const tc_i64 at = (share * (tc_i64)(%s) + tile / (m_tiles * n_tiles)) * m_end + %s;", batches, x->text[x->m]);
-  tc_print_line(&x->s, "tc_store_%s(k_sums + at * n_end + %s, r0);", tc_cuda_acc(x), x->text[x->n]);
-}
-
-void tc_cuda_put_leave_sums(tc_cuda_product *x, const tc_cuda_operand *o, tc_cuda_results_fn *put) { put_either(x, o, leave_tile, put); }
-
-void tc_cuda_put_leave_point(tc_cuda_product *x, const tc_cuda_operand *o, tc_cuda_results_fn *put) { put_either(x, o, leave_point, put); }
-
 /* ---- what adds them -------------------------------------------------------------------------- */
 
 static void put_point(tc_cuda_product *x) {
   const char *m = x->text[x->m], *n = x->text[x->n];
   tc_print_line(&x->s, "const tc_int at = (tc_int)(e / pieces), %s = (tc_int)(e %% pieces) * c_lanes, %s = at %% m_end;", n, m);
   tc_print_line(&x->s, "tc_int rest = at / m_end;");
-  tc_print_line(&x->s, "const tc_%s *const from = k_sums + (rest * (tc_i64)m_padded + %s) * n_padded + %s;", tc_cuda_acc(x), m, n);
+  tc_print_line(&x->s, "const tc_f32 *const from = k_sums + (rest * (tc_i64)m_padded + %s) * n_padded + %s;", m, n);
   tc_cuda_put_batch_numbers(x);
 }
 
 /* Parts in their order, so that results repeat. */
 static void put_sum(tc_cuda_product *x) {
-  const char *t = tc_cuda_acc(x);
   tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
   tc_print_line(&x->s, "TC_TYPES");
-  tc_print_line(&x->s, "tc_v%s r0 = tc_load_%s(from);", t, t);
+  tc_print_line(&x->s, "tc_vf32 r0 = tc_load_f32(from);");
   tc_print_line(&x->s, "_Pragma(\"unroll 8\") for (tc_int share = 1; share < (tc_int)k_parts; ++share)");
-  tc_print_line(&x->s, "  r0 = tc_add_%s(r0, tc_load_%s(from + share * part));", t, t);
+  tc_print_line(&x->s, "  r0 = tc_add_f32(r0, tc_load_f32(from + share * part));");
 }
 
 void tc_cuda_gather(tc_cuda_product *x, const tc_cuda_operand *o) {
-  const int side = padding_of(x->k);
   tc_buf b = batches_of(x);
   const char *batches = b.text ? b.text : "1";
   tc_cuda_put_extent(x, "m_end", x->m);
   tc_cuda_put_extent(x, "n_end", x->n);
-  tc_print_line(&x->s, "const tc_int m_padded = TC_CEILDIV(m_end, %d) * %d, n_padded = TC_CEILDIV(n_end, %d) * %d;", side, side, side, side);
+  tc_print_line(&x->s, "const tc_int m_padded = TC_CEILDIV(m_end, %d) * %d, n_padded = TC_CEILDIV(n_end, %d) * %d;", SIDE, SIDE, SIDE, SIDE);
   tc_print_line(&x->s, "const tc_int pieces = TC_CEILDIV(n_end, c_lanes); /* of a row */");
   tc_print_line(&x->s, "const tc_i64 part = (%s) * (tc_i64)m_padded * n_padded;", batches);
   tc_print_line(&x->s, "for (tc_i64 e = blockIdx.x * (tc_i64)%d + threadIdx.x; e < (%s) * (tc_i64)m_end * pieces; e += gridDim.x * (tc_i64)%d) {",

@@ -211,7 +211,7 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
               "  int at = vectorized ? tc_cuda_fastest_tile(c, tile, 3, batches, m, n, ");
   tc_cuda_put_size(x->p, x->mm, x->kk, out);
   tc_putf(out, ", &time) : %d;\n", SMALL);
-  tc_cuda_put_k_parts(x, "time", "at", SMALL, out);
+  tc_cuda_put_k_parts(x, SMALL, out);
   tc_putf(out, "  const unsigned function = !vectorized ? %d : at", TILES);
   if (apart) tc_putf(out, " + (wide_results ? 0 : %d)", TILES + 1);
   tc_put(out, ";\n  const int64_t high = tile[at].m, broad = tile[at].n, shared = tile[at].shared, block = tile[at].threads;\n");

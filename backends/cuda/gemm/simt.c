@@ -8,7 +8,7 @@
  * operands are on their way from memory to registers while the ones in shared memory are
  * multiplied; there are two places for each. Prologues are computed while a tile is filled, the
  * epilogue on finished sums. */
-#include "backends/cuda/gemm/k_parts.h"
+#include "backends/cuda/gemm/matmul.h"
 
 enum { THREADS = TC_CUDA_THREADS, PAD = 4 };
 
@@ -67,13 +67,12 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
     tc_print_line(&x->s,
                   "tc_vec<tc_%s, %c_lanes> %c_next[PREFETCH][SIDE * DEEP / (%d * %c_lanes)];", t,
                   *name, *name, THREADS, *name);
-  const bool parts = tc_cuda_has_k_parts(x->k);
-  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end%s, DEEP);", parts ? " - k_first" : "");
+  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end, DEEP);");
   tc_print_line(&x->s, "TC_ROLLED for (tc_int base = -PREFETCH; base < steps; base += PREFETCH)");
   tc_print_line(&x->s, "TC_UNROLL for (int slot = 0; slot < PREFETCH; ++slot) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const int next = (slot + 1) %% PREFETCH;");
-  tc_print_line(&x->s, "const tc_int step = base + slot, k0 = %s(step + PREFETCH) * DEEP;", parts ? "k_first + " : "");
+  tc_print_line(&x->s, "const tc_int step = base + slot, k0 = (step + PREFETCH) * DEEP;");
   tc_print_line(&x->s, "const int from = (int)(step & 1), to = from ^ 1;");
   tc_print_line(&x->s, "if (k0 < k_end) {");
   x->s.indent += 2;
@@ -115,11 +114,7 @@ static void open_strips(tc_cuda_product *x) {
   tc_print_line(&x->s, "__syncthreads();");
 }
 
-static void put_results(tc_cuda_product *x, const tc_cuda_operand *o) {
-  tc_cuda_put_finish(x, &x->mm->epilogue, (int)o[TC_CUDA_EPILOGUE].plan.width);
-}
-
-static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
+static void put_epilogue(tc_cuda_product *x, int lanes) {
   const char *t = tc_cuda_acc(x);
   open_strips(x);
   tc_print_line(&x->s, "constexpr int TC_L = c_lanes;");
@@ -138,7 +133,7 @@ static void put_epilogue(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "TC_UNROLL for (int s = 1; s < SLICES; ++s)");
   tc_print_line(&x->s, "  r0 = tc_add_%s(r0, tc_load_%s(part + s * (ROWS * (SIDE + %d))));", t, t,
                 PAD);
-  tc_cuda_put_leave_point(x, o, put_results);
+  tc_cuda_put_finish(x, &x->mm->epilogue, lanes);
   for (int i = 0; i < 2; ++i) {
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
@@ -167,9 +162,8 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s,
                 "const tc_int m0 = tile / n_tiles %% m_tiles * SIDE, n0 = tile %% n_tiles * SIDE;");
   tc_cuda_put_batches(x);
-  tc_cuda_put_part_of_k(x);
   put_loop(x, o);
-  put_epilogue(x, o);
+  put_epilogue(x, (int)o[2].plan.width);
   tc_cuda_close_scope(x);
 }
 
@@ -225,10 +219,9 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
   tc_putf(out,
           "  unsigned function = vectorized ? 0 : %d;\n"
           "  while (function + 1 < %d && batches * tc_cuda_ceildiv(m, side[function]) *\n"
-          "         tc_cuda_ceildiv(n, side[function]) < c->info->sms * 3 / 4) ++function;\n",
-          number, number);
-  tc_cuda_put_k_parts(x, NULL, "function", number - 1, out);
-  tc_putf(out, "  const int64_t high = side[function], broad = high, block = %d, shared = 0;\n", THREADS);
+          "         tc_cuda_ceildiv(n, side[function]) < c->info->sms * 3 / 4) ++function;\n"
+          "  const int64_t high = side[function], broad = high, block = %d, shared = 0;\n",
+          number, number, THREADS);
 }
 
 const tc_cuda_template tc_cuda_simt = {.own = "vectorized && mm.dtype != TC_F64",

@@ -225,12 +225,13 @@ static void choose_form(tc_cuda_nest *x, const tc_cuda_text *t, tc_cuda_body_kin
   x->narrow = kind == TC_CUDA_NARROW;
   x->tiled = kind == TC_CUDA_ROW_TILES;
   x->dense = kind == TC_CUDA_DENSE;
+  const bool apart = tc_cuda_has_aligned_stores(t->schedule) || x->overlaps;
   x->anywhere = x->phased || x->dense ? tc_cuda_has_loads_anywhere(t->schedule)
-                          : (tc_cuda_has_aligned_stores(t->schedule) || tc_cuda_has_overlap(t->schedule)) && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
+                                      : apart && (kind == TC_CUDA_PLAIN || kind == TC_CUDA_IN_REGISTERS);
 }
 
 static void open_scope(tc_cuda_nest *x, const tc_cuda_text *t, tc_buf *out) {
-  const bool stores_anywhere = tc_cuda_has_overlap(t->schedule) && x->anywhere;
+  const bool stores_anywhere = x->overlaps && x->anywhere;
   x->s = (tc_print_scope){.k = t->k,
                           .p = t->p,
                           .words = &tc_cuda_words,

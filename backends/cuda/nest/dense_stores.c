@@ -29,7 +29,9 @@ static tc_buf extent_of(const tc_cuda_nest *x, int axis) {
 /* Are rows known to be shorter than an item? */
 static bool is_short(const tc_cuda_nest *x, tc_dim width) { return tc_dim_is_const(width) && tc_dim_value(width) < x->plan->width; }
 
-static bool has_two_rows(const tc_cuda_nest *x) { return x->nest->naxis > 1 && !is_short(x, x->nest->axis[x->nest->vector].extent); }
+static bool has_two_rows(const tc_cuda_nest *x) {
+  return x->nest->naxis > 1 && !is_short(x, x->nest->axis[x->nest->vector].extent);
+}
 
 /* Lanes along the fastest axis go one further each; where it ends they begin again, and go one
  * further along the axis in front of it. */
@@ -55,7 +57,8 @@ static void put_next(tc_cuda_nest *x, const int list[], int n) {
     tc_buf_free(&e);
   }
   for (int j = n - 2; j >= 0; --j)
-    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_two(tc_set<tc_int>(i%d), tc_set<tc_int>(next%d)));", list[j], list[j], list[j]);
+    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_two(tc_set<tc_int>(i%d), tc_set<tc_int>(next%d)));", list[j], list[j],
+                  list[j]);
 }
 
 void tc_cuda_put_lane_indices(tc_cuda_nest *x, const int list[], int n) {
@@ -65,7 +68,8 @@ void tc_cuda_put_lane_indices(tc_cuda_nest *x, const int list[], int n) {
   else {
     tc_buf e = extent_of(x, v);
     tc_print_line(&x->s, "const tc_int left = (tc_int)(%s) - i%d;", e.text, v);
-    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_two(tc_set<tc_int>(i%d), tc_set<tc_int>(-left))) + TC_LANES_IDX;", v, v);
+    tc_print_line(&x->s, "const tc_vidx j%d = tc_of_rows<TC_L>(left, tc_two(tc_set<tc_int>(i%d), tc_set<tc_int>(-left))) + TC_LANES_IDX;",
+                  v, v);
     put_next(x, list, n);
     tc_buf_free(&e);
   }
@@ -80,7 +84,9 @@ void tc_cuda_put_lane_rows(tc_cuda_nest *x, uint32_t row, tc_dim width) {
     tc_print_line(&x->s, "tc_stepped<tc_int>(i0 - row%u * (tc_int)(%s), (tc_int)(%s), &on%u);", row, text, text, row);
     tc_print_line(&x->s, "const tc_vidx rows_of%u = tc_stepped<tc_int>(row%u, TC_NO_END, &on%u);", row, row, row);
   } else {
-    tc_print_line(&x->s, "const tc_vidx rows_of%u = tc_of_rows<TC_L>((row%u + 1) * (tc_int)(%s) - i0, tc_two(tc_set<tc_int>(row%u), tc_set<tc_int>(row%u + 1)));",
+    tc_print_line(&x->s,
+                  "const tc_vidx rows_of%u = tc_of_rows<TC_L>((row%u + 1) * (tc_int)(%s) - i0, tc_two(tc_set<tc_int>(row%u), "
+                  "tc_set<tc_int>(row%u + 1)));",
                   row, row, text, row, row);
   }
   tc_buf_free(&w);
@@ -88,7 +94,9 @@ void tc_cuda_put_lane_rows(tc_cuda_nest *x, uint32_t row, tc_dim width) {
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-static const char *storage_of(const tc_cuda_nest *x, const tc_expr *e) { return tc_print_storage(x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype); }
+static const char *storage_of(const tc_cuda_nest *x, const tc_expr *e) {
+  return tc_print_storage(x->s.p->buffer[x->s.k->buffer[e->buffer]].dtype);
+}
 
 /* The address of the next row. */
 static void put_next_address(tc_cuda_nest *x, const tc_address *a, tc_buf *out) {
@@ -134,7 +142,8 @@ void tc_cuda_put_load_of_lanes(tc_cuda_nest *x, uint32_t id, tc_buf *out) {
     tc_putf(out, "tc_two(tc_splat_%s(b%u + (%s)), tc_splat_%s(b%u + (%s)))", t, e->buffer, at.text ? at.text : "0", t, e->buffer,
             next.text ? next.text : "0");
   } else {
-    if (follow.len) tc_putf(out, "%s ? tc_loaded_from<TC_L, TC_ANYWHERE>(b%u + (%s)) : ", follow.text, e->buffer, at.text ? at.text : "0");
+    if (follow.len)
+      tc_putf(out, "%s ? tc_loaded_from<TC_L, TC_ANYWHERE>(b%u + (%s)) : ", follow.text, e->buffer, at.text ? at.text : "0");
     tc_print_load(&x->s, id, out);
   }
   tc_buf_free(&at);

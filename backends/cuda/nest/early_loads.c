@@ -59,7 +59,8 @@ static void put_early(tc_cuda_nest *x, uint32_t id) {
   const tc_expr *e = &x->s.k->expr[id];
   const char *n = neighbours(x, id);
   tc_buf t = {0};
-  if (e->address.nterm) tc_cuda_put_row_address(x, id, &t);
+  if (e->address.nterm && x->dense) tc_cuda_put_row_load(x, id, &t);
+  else if (e->address.nterm) tc_cuda_put_row_address(x, id, &t);
   else if (n) tc_print_address(&x->s, &e->address, &t);
   else if (x->dense) tc_cuda_put_load_of_lanes(x, id, &t);
   else tc_print_load(&x->s, id, &t);

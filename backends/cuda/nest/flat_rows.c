@@ -50,15 +50,13 @@ void tc_cuda_put_rows_at_hand(tc_cuda_nest *x, const uint8_t *loads) {
 
 void tc_cuda_put_row_address(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   const tc_address *a = &x->s.k->expr[id].address;
-  if (x->dense) {
-    tc_cuda_put_lanes_by_row(x, id, row_of(x, id), out);
-    return;
-  }
   tc_print_address(&x->s, a, out);
   tc_put(out, " + (");
   tc_print_dim(x->s.p, a->term[0].stride, out);
   tc_putf(out, ") * row%u", row_of(x, id));
 }
+
+void tc_cuda_put_row_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out) { tc_cuda_put_lanes_by_row(x, id, row_of(x, id), out); }
 
 /* Does the stage take it as a value? */
 static bool is_value(const tc_kernel *k, const tc_stage *st, const uint8_t *need, uint32_t id) {

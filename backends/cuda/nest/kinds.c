@@ -31,8 +31,10 @@ static void put_pick(const tc_cuda_launch *x, const char *items, const char *poi
   if (tc_cuda_has_rows_in_phase(x->text->schedule)) tc_put(x->out, " || f->phased > phased");
   if (tc_cuda_has_dense_stores(x->text->schedule)) tc_put(x->out, " || f->dense > dense");
   if (tc_cuda_has_overlap(x->text->schedule)) {
-    tc_put(x->out, " || f->columns > ");
-    put_extents(x, 1u << x->n->vector, false, x->out);
+    tc_buf columns = {0};
+    put_extents(x, 1u << x->n->vector, false, &columns);
+    tc_putf(x->out, " || (f->columns > %s && %s %% f->lanes != 0)", columns.text ? columns.text : "", columns.text ? columns.text : "");
+    tc_buf_free(&columns);
   }
   tc_put(x->out, ") ++f;\n");
 }
@@ -40,27 +42,26 @@ static void put_pick(const tc_cuda_launch *x, const char *items, const char *poi
 static uint32_t parallel_axes(const tc_cuda_launch *x) { return (1u << x->n->nparallel) - 1; }
 static uint32_t all_axes(const tc_cuda_launch *x) { return (1u << x->n->naxis) - 1; }
 
-/* Lanes end with rows, or go on from one to the next. */
+/* Of some of the axes together, the last of which may be a part of one. */
+static void put_whole_items(const tc_cuda_launch *x, uint32_t axes) {
+  tc_put(x->out, "tc_cuda_ceildiv(");
+  put_extents(x, axes, false, x->out);
+  tc_put(x->out, ", f->lanes)");
+}
+
+/* Lanes go on from one row to the next, or end with rows. */
 static void put_flat_items(const tc_cuda_launch *x) {
-  if (!tc_cuda_has_dense_stores(x->text->schedule)) {
-    put_size(x, "items", all_axes(x), true);
-    return;
-  }
-  put_size(x, "points", all_axes(x), false);
-  tc_put(x->out, "    const int64_t items = f->dense ? tc_cuda_ceildiv(points, f->lanes) : ");
-  put_extents(x, all_axes(x), true, x->out);
+  const bool tail = tc_cuda_leaves_tail(x->k, x->p, x->n, x->plan), dense = tc_cuda_has_dense_stores(x->text->schedule);
+  tc_putf(x->out, "    const int64_t items = %s", dense && !tail ? "f->dense ? " : "");
+  if (dense || tail) put_whole_items(x, all_axes(x));
+  if (dense && !tail) tc_put(x->out, " : ");
+  if (!tail) put_extents(x, all_axes(x), true, x->out);
   tc_put(x->out, ";\n");
 }
 
 static void launch_flat(const tc_cuda_launch *x) {
   put_pick(x, "0", "1");
-  if (tc_cuda_leaves_tail(x->k, x->p, x->n, x->plan)) {
-    tc_put(x->out, "    const int64_t items = tc_cuda_ceildiv(");
-    tc_print_dim(x->p, x->n->axis[0].extent, x->out);
-    tc_put(x->out, ", f->lanes);\n");
-  } else {
-    put_flat_items(x);
-  }
+  put_flat_items(x);
   tc_put(x->out, "    const int64_t group = 1, block = f->threads, shared = 0;\n"
                  "    const int64_t grid = tc_cuda_blocks(c, f, items, block * f->unroll);\n");
 }
@@ -121,9 +122,9 @@ static void launch_rows(const tc_cuda_launch *x) {
 static void launch_columns(const tc_cuda_launch *x) {
   const int v = x->n->vector;
   put_pick(x, "0", "1");
-  tc_put(x->out, "    const int64_t columns = tc_cuda_ceildiv(");
-  put_extents(x, 1u << v, false, x->out);
-  tc_put(x->out, ", f->lanes);\n");
+  tc_put(x->out, "    const int64_t columns = ");
+  put_whole_items(x, 1u << v);
+  tc_put(x->out, ";\n");
   put_size(x, "others", parallel_axes(x) & ~(1u << v), false);
   if (!tc_cuda_has_kind(x->n, TC_ACT_SCAN))
     put_size(x, "items", all_axes(x) & ~parallel_axes(x), false);

@@ -140,11 +140,13 @@ bool tc_cuda_take_rows(const tc_print_scope *s, uint32_t id, tc_buf *out);
 const char *tc_cuda_load_neighbours(const tc_print_scope *s, uint32_t id);
 
 /* flat_rows.c: loads that skip what lies between rows of which the nest counts the elements.  Is it one?  In front of the
- * loop over items: rows<i>, by which elements are divided; at one: row<i>, and the address of a load; what is loaded, where lanes go on from row to row. */
+ * loop over items: rows<i>, by which elements are divided; at one: row<i>, the
+ * address of a load, and the load itself where lanes go on from row to row. */
 bool tc_cuda_loads_by_row(const tc_cuda_nest *x, uint32_t id);
 void tc_cuda_put_row_divisors(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_put_rows_at_hand(tc_cuda_nest *x, const uint8_t *loads);
 void tc_cuda_put_row_address(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
+void tc_cuda_put_row_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 /* Rows that only loads at hand name need no value. */
 void tc_cuda_skip_rows(tc_cuda_nest *x, const tc_stage *st);
 
@@ -153,7 +155,8 @@ void tc_cuda_skip_rows(tc_cuda_nest *x, const tc_stage *st);
 void tc_cuda_open_dense(tc_cuda_nest *x);
 void tc_cuda_put_lane_indices(tc_cuda_nest *x, const int list[], int n); /* all axes, to the fastest */
 void tc_cuda_put_lane_rows(tc_cuda_nest *x, uint32_t row, tc_dim width);
-/* LOAD `id` of elements that lie apart, in all lanes, or in both rows where each has one (tc_cuda_is_of_rows); of one that skips what lies between rows. */
+/* LOAD `id` of elements that lie apart, in all lanes, or in both rows where each has one (tc_cuda_is_of_rows); of one that skips
+ * what lies between rows. */
 bool tc_cuda_is_of_rows(const tc_cuda_nest *x, uint32_t id);
 void tc_cuda_put_load_of_lanes(tc_cuda_nest *x, uint32_t id, tc_buf *out);
 void tc_cuda_put_lanes_by_row(const tc_cuda_nest *x, uint32_t id, uint32_t row, tc_buf *out);

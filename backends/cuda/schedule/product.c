@@ -316,15 +316,11 @@ bool tc_cuda_has_k_parts(const tc_kernel *k) {
 
 enum { MOST_K_PARTS = 256 }; /* of keys, of which what puts them together reads all */
 
-bool tc_cuda_may_share_out(const tc_kernel *k, const tc_cuda_kernel_schedule *s) {
-  return tc_mm_is_chain(&k->mm) || (s->template != TC_CUDA_CHAIN && !s->library);
-}
-
-/* May there be few tiles of so long a k that blocks share it out?  What the library takes it splits itself. */
+/* May there be few tiles on tensor cores of so long a k that blocks share it out?  What the library takes it splits itself. */
 static bool may_share_out(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s) {
   enum { SIDE = 64, LEAST = 512, TILES = 1024 /* three for each of more multiprocessors than any device has */ };
   int64_t tiles = 1;
-  if (!tc_cuda_may_share_out(k, s) || largest(p, &k->mm.axis[k->mm.nbatch + TC_CUDA_ALONG_K]) < LEAST) return false;
+  if (s->template != TC_CUDA_MMA || s->library || largest(p, &k->mm.axis[k->mm.nbatch + TC_CUDA_ALONG_K]) < LEAST) return false;
   for (int i = 0; tiles <= TILES && i <= k->mm.nbatch + TC_CUDA_ALONG_N; ++i) {
     const int64_t size = smallest(p, &k->mm.axis[i]), side = i < k->mm.nbatch ? 1 : SIDE, count = size / side + (size % side != 0);
     tiles = count > TILES ? count : tiles * count;

@@ -48,8 +48,6 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b);
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
 /* the rates are those of such products */
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template);
-/* Are there functions for parts of k, or of keys? */
-bool tc_cuda_may_share_out(const tc_kernel *k, const tc_cuda_kernel_schedule *s);
 bool tc_cuda_has_k_parts(const tc_kernel *k); /* by its schedule, k, or keys, may be shared out */
 /* Fills in what is of products.  false: out of memory. */
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s);

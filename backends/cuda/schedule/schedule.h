@@ -125,7 +125,7 @@ typedef struct tc_cuda_variant {
    * row to row, and what they load lies apart, or begins anywhere. */
   bool dense;
   /* COLUMNS: loads and stores begin anywhere; where columns end within an item, it begins earlier, and its first ones are
-   * computed twice.  Asks for many columns. */
+   * computed twice.  Asks for many columns, if they do. */
   bool overlapping;
   int64_t longest, least;
   bool registers; /* rows are in registers, `unroll` items a thread */

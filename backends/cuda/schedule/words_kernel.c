@@ -121,7 +121,8 @@ static const char *refuse_one_pass(const tc_schedule_place *at) {
 
 static const char *refuse_k_parts(const tc_schedule_place *at) {
   if (refuse_product(at)) return refuse_product(at);
-  if (!tc_cuda_may_share_out(at->k, kernel_of(at))) return "the library is asked for the product";
+  if (!tc_mm_is_chain(&at->k->mm) && kernel_of(at)->template != TC_CUDA_MMA) return "tensor cores do not make the product";
+  if (kernel_of(at)->library) return "the library is asked for the product";
   return kernel_of(at)->k_parts > INT16_MAX ? "it is more than a grid counts" : NULL;
 }
 
