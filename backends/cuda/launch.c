@@ -184,7 +184,8 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * row that find room in shared memory where a multiprocessor has one to three rows; 16 at a time,
  * so that what lies behind them is aligned; a block takes 2 KiB beside them, half of that unseen.
  * tc_cuda_tile_rows: rows that pass through it at a time, several times as many as a block has
- * threads for where there are enough for all multiprocessors; tc_cuda_tile_bytes: what they take.
+ * threads for where there are enough for all multiprocessors; tc_cuda_tile_bytes: what they take;
+ * tc_cuda_tile_blocks: blocks for so many tiles, of which each has several where they are many, for what all rows share.
  * tc_cuda_release_from: the first of the last `points` that together read as much as the cache
  * holds, `bytes` each; `points`: all of them read no more.  tc_cuda_depth: threads that share a
  * column of `items` (one, if the function says so), of a block as wide as a line of memory, wider
@@ -265,6 +266,10 @@ static const char helpers[] =
     "  if (!f->tiles) return n;\n"
     "  while (2 * n * items * f->tile_bytes <= 16384 && points >= n * c->info->sms * 32) n *= 2;\n"
     "  return n;\n"
+    "}\n"
+    "TC_CUDA_FN int64_t tc_cuda_tile_blocks(const tcrt_cuda_call *c, const tc_cuda_form *f, int64_t tiles) {\n"
+    "  const int64_t most = (c->info->sms > 0 ? c->info->sms : 1) * 64;\n"
+    "  return f->tiles && tiles > most ? most : tiles;\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_release_from(const tcrt_cuda_call *c, int64_t points, int64_t "
     "bytes) {\n"

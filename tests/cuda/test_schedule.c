@@ -371,6 +371,8 @@ REFUSED(shared_without_cache, SOFTMAX, "max_exp_sum_sub_1", "form rows\nshared\n
         "line 5: shared: no 'cache' says which rows")
 REFUSED(prefetch_of_rows, NORM, "sum_div_sub_square_1", "form rows\nprefetch %1\n",
         "line 5: prefetch %1: it is no load of a later pass that all rows share")
+REFUSED(load_once_of_rows, NORM, "sum_div_sub_square_1", "form rows\nload-once %1\n",
+        "line 5: load-once %1: it is no load that all rows share")
 REFUSED(totals_of_maximum, SOFTMAX, "max_exp_sum_sub_1", "form rows\nf64-totals 0\n",
         "line 5: f64-totals 0: the stage has no f32 sums")
 REFUSED(order_of_sums, SUM, "sum_1", "form rows\nin-order 0\n",

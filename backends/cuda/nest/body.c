@@ -165,14 +165,15 @@ void tc_cuda_put_rows(tc_cuda_nest *x) {
   tc_buf count = {0};
   tc_cuda_put_count(x, x->parallel, &count);
   tc_print_line(&x->s, "const tc_rows threads(TC_GROUP ? TC_GROUP : group%s);",
-                x->in_registers ? ", TC_WARPS ? TC_U : 0" : "");
+                x->tiled ? ", 0, true, TC_GROUP != 0" : x->in_registers ? ", TC_WARPS ? TC_U : 0" : "");
   tc_print_line(&x->s, "const tc_int points = %s;", count.text);
   tc_cuda_declare_residency(x);
   if (x->plan->cache.n && !x->in_registers) tc_cuda_declare_smem_cache(x);
+  if (x->tiled) tc_cuda_put_loads_once(x);
   open_points(x);
   if (x->parallel) tc_cuda_put_decode(x, x->parallel, "point");
   if (x->in_registers) declare_rows(x);
-  if (x->in_registers) tc_cuda_declare_prefetched(x);
+  if (x->in_registers && !x->tiled) tc_cuda_declare_prefetched(x);
   uint8_t *outer = tc_print_enter(&x->s);
   put_single_loads(x);
   tc_cuda_put_stages(x);

@@ -146,21 +146,40 @@ static uint32_t first_pass(const tc_cuda_nest *x) {
   return s;
 }
 
-void tc_cuda_declare_prefetched(tc_cuda_nest *x) {
+static void declare_all(tc_cuda_nest *x, const tc_schedule_list *l) {
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i) {
-    x->prefetched[i] = tc_schedule_has(&x->plan->prefetch, i);
+    x->prefetched[i] = tc_schedule_has(l, i);
     if (x->prefetched[i]) declare_early(x, i);
   }
 }
 
-void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
-  bool any = false;
-  for (uint32_t i = 1; i < x->s.k->nexpr; ++i) any |= x->prefetched[i];
-  if (!any || w->st != &x->nest->stage[first_pass(x)]) return;
+static void put_all(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
   tc_cuda_open_items(x, w, base);
   for (uint32_t i = 1; i < x->s.k->nexpr; ++i)
     if (x->prefetched[i]) put_early(x, i);
   tc_cuda_close_items(x);
+}
+
+void tc_cuda_declare_prefetched(tc_cuda_nest *x) { declare_all(x, &x->plan->prefetch); }
+
+void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base) {
+  if (x->in_registers && !x->tiled && x->plan->prefetch.n && w->st == &x->nest->stage[first_pass(x)]) put_all(x, w, base);
+}
+
+void tc_cuda_put_loads_once(tc_cuda_nest *x) {
+  const uint32_t row = 1u << x->nest->vector;
+  const tc_cuda_loop w = {.axes = row, .first = "threads.first", .step = "threads.step", .once = true};
+  tc_buf items = {0};
+  declare_all(x, &x->plan->load_once);
+  if (!x->plan->load_once.n) return;
+  tc_cuda_put_count(x, row, &items);
+  tc_print_line(&x->s, "{ /* what all rows share */");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int items = %s;", items.text);
+  put_all(x, &w, w.first);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+  tc_buf_free(&items);
 }
 
 void tc_cuda_end_loads(tc_cuda_nest *x) {

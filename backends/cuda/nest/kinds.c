@@ -108,14 +108,15 @@ static void launch_rows(const tc_cuda_launch *x) {
           "    const int64_t rows = %s;\n"
           "    const int64_t group = threads%s;\n"
           "    const int64_t shared = (threads > 32 ? 1024 : 0)%s%s;\n"
-          "    const int64_t grid = tc_cuda_ceildiv(points, rows);\n",
+          "    const int64_t grid = %s;\n",
           x->plan->cache.n
               ? ",\n                  cache_items = tc_cuda_cache_items(c, f, items, threads)"
               : "",
           tiles ? "tc_cuda_tile_rows(c, f, items, points, block / threads)" : "block / threads",
           tiles ? " | rows * threads / block << 32" : "",
           x->plan->cache.n ? " + cache_items * f->cache_bytes" : "",
-          tiles ? " + tc_cuda_tile_bytes(f, rows * items)" : "");
+          tiles ? " + tc_cuda_tile_bytes(f, rows * items)" : "",
+          tiles ? "tc_cuda_tile_blocks(c, f, tc_cuda_ceildiv(points, rows))" : "tc_cuda_ceildiv(points, rows)");
   tc_buf_free(&items);
 }
 

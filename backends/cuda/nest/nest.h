@@ -131,6 +131,8 @@ void tc_cuda_end_loads(tc_cuda_nest *x);
  * prefetches it into registers while it waits for the row itself. */
 void tc_cuda_declare_prefetched(tc_cuda_nest *x);
 void tc_cuda_put_prefetched(tc_cuda_nest *x, const tc_cuda_loop *w, const char *base);
+/* Rows by tiles: the same of all stages, in front of the loop over tiles. */
+void tc_cuda_put_loads_once(tc_cuda_nest *x);
 /* Writes what stands for LOAD `id` where it was issued early. */
 bool tc_cuda_take_early(const tc_cuda_nest *x, uint32_t id, tc_buf *out);
 /* ... of both rows that the lanes are in, as they are there. */

@@ -32,10 +32,10 @@ static void declare_tile(tc_cuda_nest *x, uint32_t buffer, const tc_address *a) 
   tc_print_dim(x->s.p, a->offset, &offset);
   put_gap(x, a, length.text, &gap);
   tc_print_line(&x->s,
-                "tc_row_tile<tc_%s, tc_int> tile%u(b%u + (%s)%s%s%s, (%s), (tc_int)(%s) * first, rows * (tc_int)(%s), "
+                "tc_row_tile<tc_%s, tc_int> tile%u(b%u + (%s)%s%s%s, (tc_int)(%s) * first, rows * (tc_int)(%s), "
                 "most * (tc_int)(%s), &room);",
                 storage_of(x, buffer), buffer, buffer, offset.text, gap.len ? " + (tc_int)(" : "",
-                gap.len ? gap.text : "", gap.len ? ") * first" : "", offset.text, length.text, length.text, length.text);
+                gap.len ? gap.text : "", gap.len ? ") * first" : "", length.text, length.text, length.text);
   if (!is_stored(x, buffer) && gap.len)
     tc_print_line(&x->s, "tile%u.fill((tc_int)(%s), (tc_int)(%s));", buffer, length.text, gap.text);
   else if (!is_stored(x, buffer)) tc_print_line(&x->s, "tile%u.fill();", buffer);
@@ -44,12 +44,6 @@ static void declare_tile(tc_cuda_nest *x, uint32_t buffer, const tc_address *a) 
   tc_buf_free(&gap);
 }
 
-/* Where an element is in a tile, whose rows follow each other. */
-static void put_place(const tc_cuda_nest *x, const tc_address *a, tc_buf *out) {
-  tc_address dense = *a;
-  for (int i = 0; i < x->nest->naxis; ++i) dense.coef[i] = tc_dense_step(x->s.p, a->coef[i]);
-  tc_print_address(&x->s, &dense, out);
-}
 
 void tc_cuda_open_row_tiles(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const tc_int most = threads.rows * (tc_int)(group >> 32); /* rows of a tile */");
@@ -65,6 +59,10 @@ void tc_cuda_open_row_tiles(tc_cuda_nest *x) {
   tc_print_line(&x->s,
                 "const tc_int own = base + threads.row, point = first + TC_MIN(own, rows - 1);");
   tc_print_line(&x->s, "const bool live = own < rows;");
+  tc_buf length = {0};
+  tc_print_extent(&x->s, &x->nest->axis[x->nest->vector], &length);
+  tc_print_line(&x->s, "const int row = (int)(point - first) * (int)(%s); /* where it is in each tile */", length.text);
+  tc_buf_free(&length);
 }
 
 void tc_cuda_close_row_tiles(tc_cuda_nest *x) {
@@ -80,20 +78,13 @@ void tc_cuda_close_row_tiles(tc_cuda_nest *x) {
 bool tc_cuda_take_tiled_load(const tc_cuda_nest *x, uint32_t id, tc_buf *out) {
   if (!x->tiled || !tc_cuda_loads_by_tile(x->s.k, x->s.p, x->nest, x->need, id)) return false;
   const tc_expr *e = &x->s.k->expr[id];
-  tc_buf at = {0};
-  put_place(x, &e->address, &at);
-  tc_putf(out, "tc_load_%s(tile%u.at(%s))", storage_of(x, e->buffer), e->buffer,
-          at.text ? at.text : "0");
-  tc_buf_free(&at);
+  tc_putf(out, "tc_load_%s(tile%u.at(row + %s))", storage_of(x, e->buffer), e->buffer, x->axis_text[x->nest->vector]);
   return true;
 }
 
 bool tc_cuda_take_tiled_store(tc_cuda_nest *x, const tc_action *a) {
   if (!x->tiled || !tc_cuda_stores_by_tile(x->s.k, x->s.p, x->nest, x->need, a)) return false;
-  tc_buf at = {0};
-  put_place(x, &a->address, &at);
-  tc_print_line(&x->s, "tc_store_%s(tile%u.at(%s), v%u);", storage_of(x, a->buffer), a->buffer,
-                at.text ? at.text : "0", a->value.id);
-  tc_buf_free(&at);
+  tc_print_line(&x->s, "tc_store_%s(tile%u.at(row + %s), v%u);", storage_of(x, a->buffer), a->buffer,
+                x->axis_text[x->nest->vector], a->value.id);
   return true;
 }

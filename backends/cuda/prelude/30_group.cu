@@ -6,12 +6,16 @@ extern __shared__ uint4 tc_shared[];
 
 /* `size` threads for each outer point: a power of 2 up to 32, or a multiple of 32 that is the whole
  * block.  t: this thread among them.  first, step: its items of a row that is kept; each warp has `run`
- * times 32 that are neighbours (0: the items of all threads alternate). */
+ * times 32 that are neighbours (0: the items of all threads alternate).  together: a group is a warp or a part of
+ * one, and all threads of the block go from row to row together; known: the compiler knows its size. */
 struct tc_rows {
   int t, size, row, rows, first, step;
+  bool together, known;
   mutable int place; /* which of two places the next tc_combine uses */
-  __device__ __forceinline__ tc_rows(tc_i64 group, int run = 0) : place(0) {
+  __device__ __forceinline__ tc_rows(tc_i64 group, int run = 0, bool together = false, bool known = true)
+      : together(together), known(known), place(0) {
     size = (int)group;
+    if (together) __builtin_assume(size <= 32);
     t = (int)threadIdx.x, row = 0, rows = 1;
     if (size <= 32) { /* a power of 2 */
       const int shift = __ffs(size) - 1;
@@ -24,7 +28,7 @@ struct tc_rows {
     __builtin_assume(t >= 0 && t < size);
   }
   __device__ __forceinline__ tc_u32 mask() const {
-    return size >= 32 ? 0xffffffffu : ((1u << size) - 1) << (threadIdx.x & 31 & (unsigned)-size);
+    return together || size >= 32 ? 0xffffffffu : ((1u << size) - 1) << (threadIdx.x & 31 & (unsigned)-size);
   }
 };
 /* `size` threads for each column of TC_L outer points; the block has `width` columns, neighbouring
@@ -112,8 +116,11 @@ TC_FN tc_vec<T, 1> tc_combine(const tc_rows &group, tc_vec<T, N> v, F f) {
   if (sizeof(T) > 8) /* tuples: code that is short, with registers for loads */
     for (int s = TC_MIN(group.size, 32) / 2; s > 0; s /= 2) x = f(x, tc_one(tc_shuffle(group.mask(), x.l[0], s)));
   else
-    TC_UNROLL for (int s = 16; s > 0; s /= 2)
-      if (s < group.size) x = f(x, tc_one(tc_shuffle(group.mask(), x.l[0], s)));
+    TC_UNROLL for (int s = 16; s > 0; s /= 2) {
+      if ((!group.together || group.known) && s >= group.size) continue;
+      const tc_vec<T, 1> y = tc_one(tc_shuffle(group.mask(), x.l[0], s));
+      if (s < group.size) x = f(x, y);
+    }
   if (group.size > 32) { /* two places, alternately: the last one is still read behind the barrier */
     enum { PLACE = 32, FEW = 8 }; /* 512 bytes: 32 warps, 16 bytes each */
     static_assert(sizeof(T) <= 16, "a tuple is larger than its place");

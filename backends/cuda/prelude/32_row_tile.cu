@@ -1,24 +1,22 @@
 /* @ tc_row_tile */
 /* `n` elements of an array, from number `begin` on, in shared memory: as far from a boundary of 16 bytes as in memory,
  * so that both ends move 16 bytes at a time; those in front of the first boundary and behind the last one by one.
- * base: the array, whose elements the text numbers from `offset` on; most: elements that there is room for. */
+ * base: the array; most: elements that there is room for. */
 template <class T, class I> struct tc_row_tile {
   enum { V = 16 / (int)sizeof(T), FLIGHT = 4 /* 16 bytes each, of a thread */ };
   T *memory, *tile;
-  I number;
   int n, head, whole; /* elements in front of the first boundary; 16 bytes behind it */
   template <class B>
-  __device__ __forceinline__ tc_row_tile(B *base, I offset, I begin, I count, I most, uint4 **room) {
+  __device__ __forceinline__ tc_row_tile(B *base, I begin, I count, I most, uint4 **room) {
     memory = (T *)base + begin;
     const int away = (int)((tc_u64)memory % 16 / sizeof(T));
     tile = (T *)*room + away;
     *room += ((int)most + 2 * V - 1) / V;
-    number = begin + offset;
     n = (int)count;
     head = TC_MIN(n, (V - away) % V);
     whole = (n - head) / V;
   }
-  __device__ __forceinline__ T *at(I i) const { return tile + (int)(i - number); }
+  __device__ __forceinline__ T *at(int e) const { return tile + e; }
   /* Element e of those that are moved one by one. */
   __device__ __forceinline__ int single(int e) const { return e < head ? e : e + whole * V; }
   static __device__ __forceinline__ void copy(T *to, const T *from, int head, int whole) {

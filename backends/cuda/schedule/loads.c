@@ -76,15 +76,36 @@ static bool is_shared(const tc_kernel *k, const tc_program *p, const tc_nest *n,
          !tc_kernel_writes(k, e->buffer);
 }
 
+/* Unmarks what rows do not share. */
+static bool keep_shared(const tc_cuda_plan *x, uint8_t *marked) {
+  uint32_t *depends = tc_cuda_depends(x->k, x->n);
+  for (uint32_t i = 1; depends && i < x->k->nexpr; ++i)
+    marked[i] = marked[i] && is_shared(x->k, x->p, x->n, depends, i);
+  free(depends);
+  return depends;
+}
+
 bool tc_cuda_mark_prefetch(const tc_cuda_plan *x, uint8_t *marked) {
   uint8_t *now = calloc(x->k->nexpr + 1, 1);
-  uint32_t *depends = tc_cuda_depends(x->k, x->n);
-  const bool ok = now && depends;
-  if (ok && x->n->nparallel) mark_later(x, now, marked);
-  for (uint32_t i = 1; ok && i < x->k->nexpr; ++i)
-    marked[i] = marked[i] && is_shared(x->k, x->p, x->n, depends, i);
+  if (now && x->n->nparallel) mark_later(x, now, marked);
+  const bool ok = now && keep_shared(x, marked);
   free(now);
-  free(depends);
+  return ok;
+}
+
+bool tc_cuda_mark_shared(const tc_cuda_plan *x, uint8_t *marked) {
+  for (uint32_t s = 0; s < x->n->nstage; ++s)
+    if (tc_cuda_is_pass(x->n, &x->n->stage[s])) tc_cuda_mark_stage(x->k, &x->n->stage[s], marked);
+  return keep_shared(x, marked);
+}
+
+static bool plan_load_once(tc_cuda_plan *x) {
+  bool tiles = false;
+  for (uint32_t i = 0; i < x->nvariant; ++i) tiles |= x->variant[i].tile;
+  if (!tiles) return true;
+  uint8_t *marked = calloc(x->k->nexpr + 1, 1);
+  const bool ok = marked && tc_cuda_mark_shared(x, marked) && make_list(x, marked, &x->nest->load_once);
+  free(marked);
   return ok;
 }
 
@@ -108,8 +129,10 @@ static bool plan_prefetch(tc_cuda_plan *x) {
 /* What all rows share is in the caches: it is loaded early only where that takes few registers. */
 static void plan_late_shared(tc_cuda_plan *x) {
   enum { REGISTERS = 32, ACCESS = 4 };
+  uint32_t shared = 0; /* the first function whose threads share a row */
   if (x->nest->form != TC_CUDA_ROWS || !x->n->nparallel) return;
-  x->nest->late_shared = REGISTERS / (ACCESS * x->variant[0].unroll) + 1;
+  while (shared + 1 < x->nvariant && x->variant[shared].group == 1) ++shared;
+  x->nest->late_shared = REGISTERS / (ACCESS * x->variant[shared].unroll) + 1;
 }
 
 /* ---- caches ---------------------------------------------------------------------------------- */
@@ -232,6 +255,6 @@ static bool plan_in_order(tc_cuda_plan *x) {
 
 bool tc_cuda_plan_lists(tc_cuda_plan *x) {
   plan_late_shared(x);
-  return plan_tile_loads(x) && plan_prefetch(x) && plan_evict_last(x) && plan_bypass_l1(x) &&
+  return plan_tile_loads(x) && plan_prefetch(x) && plan_load_once(x) && plan_evict_last(x) && plan_bypass_l1(x) &&
          plan_f64_totals(x) && plan_in_order(x);
 }

@@ -79,6 +79,8 @@ bool tc_cuda_plan_lists(tc_cuda_plan *x);
 /* Marks the loads that may be issued in front of a row's first pass, for later ones: all rows share
  * them. */
 bool tc_cuda_mark_prefetch(const tc_cuda_plan *x, uint8_t *marked);
+/* Marks the loads along a row that all rows share. */
+bool tc_cuda_mark_shared(const tc_cuda_plan *x, uint8_t *marked);
 
 /* approximate.c: are all results of the kernel of 16 bits? */
 bool tc_cuda_stores_halves(const tc_kernel *k, const tc_program *p);

@@ -293,12 +293,24 @@ static void add_group(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
   tc_cuda_add(plan, some);
 }
 
+/* The shortest rows have one thread: what is done once a row takes as long as some items do.  Larger
+ * blocks: a block has little to do. */
+static void add_single(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
+  tc_cuda_variant one = *f;
+  hold_rows(&one, r, 1, items, false);
+  one.threads = TC_CUDA_THREADS;
+  one.blocks /= TC_CUDA_THREADS / TC_CUDA_BLOCK;
+  if (one.blocks) tc_cuda_add(plan, one);
+}
+
 /* Groups of a warp and its parts, each with a function of its own: a size that the compiler knows
- * is up to a third of the time of a short row. */
+ * is up to a third of the time of a short row.  */
 static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
-  enum { WARP = 32 };
+  enum { WARP = 32, FEW = 2 };
+  const int each = items_of_parts((int)f->lanes, items);
+  for (int own = 1; own <= FEW && own <= items; own *= 2) add_single(r, plan, f, own);
   for (int threads = 2; threads <= WARP; threads *= 2)
-    add_group(r, plan, f, threads, items_of_parts((int)f->lanes, items), false);
+    if (threads * each > FEW) add_group(r, plan, f, threads, each, false);
 }
 
 /* By single elements, or by loads that begin anywhere: one function leaves the size of a part of a
@@ -384,6 +396,16 @@ static void add_short(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *
   add_for_many(r, plan, few);
 }
 
+/* Rows that are only reduced, where there are many, and a warp has a few rounds of them: a block of one
+ * row would last hardly longer than it takes to begin. */
+static void add_warp_each(tc_cuda_plan *plan, tc_cuda_variant f) {
+  enum { WARP = 32, ITEMS = 16 };
+  f.group = f.most = WARP;
+  f.least = WARP * f.items + 1;
+  f.longest = WARP * ITEMS;
+  tc_cuda_add(plan, f);
+}
+
 /* Long rows that are only reduced, where there are many: several groups on a multiprocessor, for
  * one reads while another ends.  Rows of one array leave registers for more of it. */
 static void add_long(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f) {
@@ -418,6 +440,7 @@ static void plan_free_rows(const rows *r, tc_cuda_plan *plan, tc_cuda_variant f)
       add_few_threads(plan, &f);
     } else {
       add_short(r, plan, &f);
+      add_warp_each(plan, f);
       add_long(r, plan, &f);
     }
   }
@@ -521,6 +544,7 @@ void tc_cuda_plan_unaligned_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   f.lanes = x->nest->width;
   f.unroll = EACH;
   f.items = tc_cuda_has_tuples(x->n) ? TUPLE_ITEMS : EACH;
+  if (!tc_cuda_has_tuples(x->n)) add_warp_each(x, f);
   f.most = GROUP;
   f.longest = EACH * GROUP;
   tc_cuda_add(x, f);

@@ -177,9 +177,10 @@ void tc_cuda_plan_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   add_tiled(x, f, group, (int)((length + group - 1) / group));
 }
 
-/* A thread does not test more elements than the shortest rows have.  Of unknown length rows are read by warps sooner: what
- * is not of the tiles, such as weights, takes a load for each element of each row, or for a warp one.  (Least times of 20
- * nests of 33 to 123 elements on an H100, and of 7 of 22 to 250 on an H200.) */
+/* A thread for each of the shortest rows, for what is done once a row takes as long as some elements do; it does not test
+ * twice as many as they have.  Of unknown length rows are read by warps sooner: what is not of the tiles, such as weights,
+ * takes a load for each element of each row, or for a warp one.  (Least times of 20 nests of 33 to 123 elements on an H100,
+ * and of 7 of 22 to 250 on an H200.) */
 void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   enum { SHORT = 4, FREE = 128, WITH_OTHERS = 32 /* twice as many of halves */ };
   if (!tc_cuda_row_tiles(x->k, x->p, x->n, NULL) ||
@@ -188,7 +189,7 @@ void tc_cuda_add_tiled_rows(tc_cuda_plan *x, tc_cuda_variant f) {
   const int each = elements_of(x) / 2;
   if (each < SHORT) return;
   f.group = 1;
-  add_tiled(x, f, 1, SHORT);
+  for (int own = SHORT; own <= 2 * each; own *= 2) add_tiled(x, f, 1, own);
   f.group = 0;
   add_tiled(x, f, (count_others(x) ? WITH_OTHERS * (longest_of(x) / LONGEST) : FREE) / each, each);
 }

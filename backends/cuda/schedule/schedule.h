@@ -95,6 +95,8 @@ typedef struct tc_cuda_nest_schedule {
   tc_schedule_list cache;
   /* ROWS in registers: loads that are issued in front of the first pass */
   tc_schedule_list prefetch;
+  /* ROWS by tiles: loads that a thread issues once for all of its rows, which share them */
+  tc_schedule_list load_once;
   /* ROWS in registers: loads whose lines are to stay in the L2 cache */
   tc_schedule_list evict_last;
   tc_schedule_list bypass_l1; /* COLUMNS: loads that leave no lines in the L1 cache */

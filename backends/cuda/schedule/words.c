@@ -181,6 +181,14 @@ static const char *refuse_prefetch(const tc_schedule_place *at) {
              : "it is no load of a later pass that all rows share";
 }
 
+static const char *refuse_load_once(const tc_schedule_place *at) {
+  uint8_t *marked = no_marks(at);
+  if (refuse_rows(at)) return refuse_rows(at);
+  return tc_cuda_mark_shared(&check_of(at)->x, marked) && are_marked(&nest_of(at)->load_once, marked)
+             ? NULL
+             : "it is no load that all rows share";
+}
+
 static const char *refuse_evict_last(const tc_schedule_place *at) {
   const tc_schedule_list *l = &nest_of(at)->evict_last;
   const uint8_t *need = check_of(at)->x.need;
@@ -435,6 +443,7 @@ static const tc_schedule_word common_words[] = {
     {"unaligned-tile", TC_WORD_VALUES, NEST(unaligned_tile), 0, refuse_unaligned_tile, NULL, NULL},
     {"cache", TC_WORD_VALUES, NEST(cache), 0, refuse_cache, NULL, NULL},
     {"prefetch", TC_WORD_VALUES, NEST(prefetch), 0, refuse_prefetch, NULL, NULL},
+    {"load-once", TC_WORD_VALUES, NEST(load_once), 0, refuse_load_once, NULL, NULL},
     {"evict-last", TC_WORD_VALUES, NEST(evict_last), 0, refuse_evict_last, NULL, NULL},
     {"bypass-l1", TC_WORD_VALUES, NEST(bypass_l1), 0, refuse_bypass_l1, NULL, NULL},
     {"late-shared", TC_WORD_COUNT, NEST(late_shared), 0, refuse_rows, NULL, NULL},
