@@ -506,6 +506,9 @@ typedef struct tc_target {
   int64_t few_rows;    /* fewer outer points than this do not feed the machine */
   int64_t few_columns; /* ... when the lanes run along them */
   int64_t long_column; /* elements of one result from which on it is cut then; 0: as otherwise */
+  /* rows that are reduced and then stored: fewer of them that are longer than this, or columns, have
+   * nests for parts of them, too (tc_when); 0: none have */
+  int64_t few_kept_rows, few_kept_columns, long_kept_row, long_kept_column;
   bool cut_unknown;    /* sizes that may be few and long count as such then; where they may be
                         * short too, there are nests of both kinds (tc_when) */
   bool keep_loads;     /* what several stages load is kept in LOCAL rows, as expensive values are */

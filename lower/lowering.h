@@ -25,7 +25,8 @@
  * nest/: a group becomes a nest or a product.
  *   element.c           element of a buffer -> address, by the buffer's layout (memory/layout.c)
  *   value.c             value of a node at an index -> expression;  piece.c: of one made of pieces
- *   reduce.c            reductions and scans of a group;  split.c: those that are cut into chunks
+ *   reduce.c            reductions and scans of a group;  split.c: those that are cut into chunks;
+ *   row_parts.c         and those of rows that are stored, too;  emit.c: a group's nests
  *   expr.c              the pool of expressions of a kernel;  actions.c: what is done with them
  *   nest.c              group -> loop nest;  axes.c: merging and cutting its axes;
  *                       vector_axis.c: which of them runs in vector lanes
@@ -446,6 +447,13 @@ typedef struct lo_memo {
   tc_val v;
 } lo_memo;
 
+/* The value of a reduction, which another nest has left in an array. */
+typedef struct lo_total {
+  bool there;
+  uint32_t buffer; /* of the program */
+  tc_address at;
+} lo_total;
+
 typedef struct lo_kb { /* kernel builder */
   lo *L;
   tc_kernel *k;
@@ -469,6 +477,7 @@ typedef struct lo_kb { /* kernel builder */
   tc_dtype *result_type;
   tc_val guard;    /* of loads: where the value at hand is asked for at all; 0: everywhere */
   tc_val *reduced; /* per reduction of g: its value, once emitted */
+  const lo_total *total; /* per reduction of g: where its value is to be loaded from, if it is there; or NULL */
   tc_val scanned;
   lo_slot slot[TC_MAX_AXES];
   int nslot;
@@ -525,12 +534,26 @@ void lo_choose_layouts(lo *L);
 
 /* nest.c, matmul.c */
 void lo_begin_nest(lo_kb *b, lo_group *g); /* slots are the group's axes; an empty pool */
-void lo_emit_nest(lo_kb *b, lo_group *g); /* split.c */
+void lo_emit_nest(lo_kb *b, lo_group *g); /* emit.c */
+
+/* split.c */
+void lo_split(lo_kb *b, lo_group *g); /* the group's reductions or scan */
+/* A nest that leaves partial results of chunks, and one that combines them, which is not finished: of the reductions
+ * whose stage[] is `at`, of all where stage is NULL. */
+void lo_reduce_parts(lo_kb *b, lo_group *g, const int *stage, int at);
+/* Begins a nest over the group's results, without the axes that are reduced. */
+void lo_begin_results(lo_kb *b, lo_group *g);
+tc_address lo_result_address(lo_kb *b); /* of a result in an array of them */
+
+/* row_parts.c: may there be few long rows, which are reduced and then stored?  Nests of parts of them. */
+bool lo_may_part_rows(lo *L, const lo_group *g);
+void lo_part_rows(lo_kb *b, lo_group *g);
 void lo_emit_matmul(lo_kb *b, lo_group *g);
 void lo_emit_call(lo_kb *b, lo_group *g); /* call.c */
 /* A nest that copies one buffer to another, both of the shape of that node. */
 void lo_emit_copy(lo_kb *b, tc_ref shape, uint32_t from, uint32_t to);
 void lo_emit_stores(lo_kb *b);
+void lo_emit_store(lo_kb *b, const lo_store *s);
 void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer, tc_address to);
 void lo_emit_whole(lo_kb *b, lo_group *g); /* one nest does it all */
 /* The acts so far become a nest of the kernel. */

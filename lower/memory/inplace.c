@@ -141,6 +141,13 @@ static bool product_updates(lo *L, const tc_kernel *k, int in, int out) {
   return reads_what_it_writes(L, k, &k->mm.epilogue, 1, in, out, &reads);
 }
 
+static bool nest_stores_to(const tc_nest *nest, int out) {
+  bool any = false;
+  for (uint32_t s = 0; s < nest->nstage; s++)
+    any |= any_stores_to(nest->stage[s].action, nest->stage[s].naction, (uint32_t)out);
+  return any;
+}
+
 /* The nest neither reads `in` nor stores to `out`. */
 static bool is_aside(lo *L, const tc_kernel *k, const tc_nest *nest, int in, int out) {
   bool reads;
@@ -166,6 +173,7 @@ static bool updates(lo *L, tc_ref value, const tc_kernel *k, int in, int out) {
     const tc_nest *nest = &k->nest[n];
     if (parts && is_aside(L, k, nest, in, out)) continue;
     if (parts && stored && (nest->when == TC_ALWAYS || nest->when == when)) return false;
+    if (parts && !nest_stores_to(nest, out)) continue; /* it reads what is there yet */
     when = nest->when;
     const bool copied = copies(k, nest, in, out);
     if (!copied && !rows_update(L, k, nest, in, out, &reads)) return false;

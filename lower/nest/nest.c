@@ -40,7 +40,7 @@ void lo_push_store(lo_kb *b, tc_act_kind kind, tc_val v, uint32_t program_buffer
   lo_push_act(b, a);
 }
 
-static void emit_store(lo_kb *b, const lo_store *s) {
+void lo_emit_store(lo_kb *b, const lo_store *s) {
   tc_val v = lo_value(b, s->node, s->at);
   tc_address to = lo_element(b, s->buffer, s->shape, s->to);
   lo_push_store(b, s->add ? TC_ACT_ADD : TC_ACT_STORE, v, s->buffer, to);
@@ -52,7 +52,7 @@ static void emit_stores(lo_kb *b) {
   for (uint32_t i = b->g->nstore; i-- > 0;) {
     const lo_store *s = &b->g->store[i];
     const bool along = b->ninterval && (s->to->axes | s->at->axes) >> b->g->lane & 1;
-    if (along == (b->interval != NULL)) emit_store(b, s);
+    if (along == (b->interval != NULL)) lo_emit_store(b, s);
   }
 }
 

@@ -141,6 +141,10 @@ lo_combined lo_reduce_all(lo_kb *b, const lo_reduce *r, tc_val value[TC_MAX_ACCU
 
 void lo_emit_reduce(lo_kb *b, uint32_t i) {
   tc_val value[TC_MAX_ACCUMULATORS] = {{0}};
+  if (b->total && b->total[i].there) {
+    b->reduced[i] = lo_load(b, b->total[i].buffer, b->total[i].at, lo_node(b->L, b->g->reduce[i].node)->loc);
+    return;
+  }
   const lo_combined c = lo_reduce_all(b, &b->g->reduce[i], value);
   b->reduced[i] = value[result_of(c.reducer)];
 }

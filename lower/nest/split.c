@@ -55,6 +55,11 @@ static void size_partial(lo *L, const partial *p, tc_dim chunks, tc_dim results)
 
 static tc_dim results_of(lo_kb *b) { return lo_group_numel(b->L, b->g, ~b->g->sequential); }
 
+tc_address lo_result_address(lo_kb *b) {
+  const partial all = {.each = tc_dim_const(1)};
+  return partial_address(b, &all, -1);
+}
+
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 /* Chunks of `size`, or of a multiple of it where there would be too many of them. */
@@ -102,11 +107,15 @@ static void push_partial(lo_kb *b, const partial *p, const lo_combined *c, tc_lo
   store_partial(b, p, value);
 }
 
-/* A nest over the results and, inside, chunks: the slot of these. */
-static int begin_combination(lo_kb *b, lo_group *g, tc_dim chunks) {
+void lo_begin_results(lo_kb *b, lo_group *g) {
   lo_begin_nest(b, g);
   b->ninterval = 0; /* parts are combined along an axis of their own */
   for (int s = 0; s < g->naxis; s++) b->slot[s].dead = g->sequential >> s & 1;
+}
+
+/* The same and, inside, chunks: the slot of these. */
+static int begin_combination(lo_kb *b, lo_group *g, tc_dim chunks) {
+  lo_begin_results(b, g);
   return lo_add_slot(b, chunks, true);
 }
 
@@ -136,12 +145,16 @@ static void combine_partial(lo_kb *b, uint32_t i, const partial *p, int chunk) {
       b, lo_push_reduce(b, c, 1u << chunk) + (uint32_t)tc_reducer_get(c.reducer)->result, loc);
 }
 
-static void split_reductions(lo_kb *b, lo_group *g) {
+/* Reductions of one stage of the group, all where `stage` is NULL. */
+static bool is_of(const int *stage, uint32_t i, int at) { return !stage || stage[i] == at; }
+
+void lo_reduce_parts(lo_kb *b, lo_group *g, const int *stage, int at) {
   lo_begin_nest(b, g);
   const tc_dim results = results_of(b);
   partial *p = lo_alloc(b->L, b->L->scratch, (g->nreduce + 1) * sizeof *p);
   for (uint32_t i = g->nreduce; i-- > 0;) {
     tc_val value[TC_MAX_ACCUMULATORS] = {{0}};
+    if (!is_of(stage, i, at)) continue;
     const lo_combined c = lo_reduce_all(b, &g->reduce[i], value);
     p[i] = new_partial(b, &c, results, tc_dim_const(1));
     store_partial(b, &p[i], value);
@@ -149,12 +162,18 @@ static void split_reductions(lo_kb *b, lo_group *g) {
   int chunk = cut_reduced(b);
   const tc_dim chunks = b->slot[chunk].extent;
   for (uint32_t i = 0; i < g->nreduce; i++) {
+    if (!is_of(stage, i, at)) continue;
     store_chunks(b, &p[i], chunk);
     size_partial(b->L, &p[i], chunks, results);
   }
   lo_finish_nest(b);
   chunk = begin_combination(b, g, chunks);
-  for (uint32_t i = g->nreduce; i-- > 0;) combine_partial(b, i, &p[i], chunk);
+  for (uint32_t i = g->nreduce; i-- > 0;)
+    if (is_of(stage, i, at)) combine_partial(b, i, &p[i], chunk);
+}
+
+static void split_reductions(lo_kb *b, lo_group *g) {
+  lo_reduce_parts(b, g, NULL, 0);
   lo_emit_stores(b);
   lo_finish_nest(b);
 }
@@ -258,31 +277,7 @@ static void split_scan(lo_kb *b, lo_group *g) {
   scan_elements(b, g, &x);
 }
 
-/* ---- cut and whole --------------------------------------------------------------------------- */
-
-/* Says of the nests from `first` on when they run. */
-static void set_condition(lo_kb *b, const lo_group *g, uint32_t first, tc_when when) {
-  for (uint32_t i = first; i < b->k->nnest; i++) {
-    tc_nest *n = &b->k->nest[i];
-    n->when = when;
-    n->whole = g->whole;
-    n->many = g->many;
-    n->elements = lo_group_numel(b->L, g, g->sequential);
-    n->results = lo_group_numel(b->L, g, ~g->sequential);
-  }
-}
-
-void lo_emit_nest(lo_kb *b, lo_group *g) {
-  if (!g->split) {
-    lo_emit_whole(b, g);
-    return;
-  }
-  const uint32_t start = b->k->nnest;
+void lo_split(lo_kb *b, lo_group *g) {
   if (g->scan.id) split_scan(b, g);
   else split_reductions(b, g);
-  if (!g->whole) return;
-  const uint32_t end = b->k->nnest;
-  set_condition(b, g, start, TC_WHERE_CUT);
-  lo_emit_whole(b, g);
-  set_condition(b, g, end, TC_WHERE_WHOLE);
 }

@@ -49,6 +49,9 @@ static const char columns_short[] =
     "%1 = param bf16[R,C] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n";
 static const char columns_soft[] =
     "%1 = param f32[R,C] \"x\"\n%2 = exp %1\n%3 = sum %2 axes=[0] keep=1\n%4 = div %2 %3\nret %4\n";
+static const char few_long_rows[] = "%1 = param bf16[3,C] \"x\"\n%2 = cast %1 dtype=f32\n%3 = mean %2 axes=[1] keep=1\n%4 = sub %2 %3\n"
+                                    "%5 = square %4\n%6 = mean %5 axes=[1] keep=1\n%7 = const weak f32 0.1\n%8 = add %6 %7\n%9 = rsqrt %8\n"
+                                    "%10 = mul %4 %9\n%11 = cast %10 dtype=bf16\n%12 = neg %6\nret %11 %12\n";
 /* Rows read once: of odd widths from where they are aligned. */
 static const char unaligned[] =
     "%1 = param f32[R,C] \"x\"\n%2 = sum %1 axes=[1] keep=0\n%3 = max %1 axes=[1] keep=0\n"
@@ -433,6 +436,9 @@ static const shape shapes[] = {{siblings, 3, 8},
                                {columns_short, 2100, 7},
                                {columns_soft, 300, 260},
                                {columns_soft, 33, 9},
+                               {columns_soft, 8700, 3}, /* parts of columns and rows */
+                               {columns_soft, 8201, 9},
+                               {few_long_rows, 0, 131501},
                                {all, 130, 260},
                                {all, 5, 260}, /* whole */
                                {all, 1, 33333},

@@ -177,6 +177,31 @@ static void plan_without_alignment(tc_cuda_plan *x, tc_cuda_variant aligned, tc_
   tc_cuda_add(x, scalar);
 }
 
+/* Of a row, at least: its sequential axes. */
+static int64_t least_elements(const tc_cuda_plan *x) {
+  const tc_dim all = tc_cuda_points(x->p, x->n, x->n->nparallel, x->n->naxis);
+  int64_t least = 0, most;
+  if (!tc_dim_bad(all)) tc_dim_range(tc_graph_dims(x->p->graph), all, &least, &most);
+  return least;
+}
+
+/* Functions for rows that are shorter than all that there are. */
+static void drop_too_short(tc_cuda_plan *x) {
+  const int64_t least = least_elements(x);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->nvariant; ++i)
+    if (!x->variant[i].longest || x->variant[i].longest * x->variant[i].lanes >= least) x->variant[n++] = x->variant[i];
+  x->nvariant = n;
+}
+
+/* Does the nest combine what another one of the kernel has left of chunks?  There is little of it. */
+static bool combines_parts(const tc_cuda_plan *x) {
+  if (x->n->when != TC_WHERE_CUT || !tc_cuda_has_kind(x->n, TC_ACT_REDUCE)) return false;
+  for (uint32_t i = 1; i < x->k->nexpr; ++i)
+    if (x->need[i] && x->k->expr[i].kind == TC_EX_LOAD && !tc_kernel_writes(x->k, x->k->expr[i].buffer)) return false;
+  return true;
+}
+
 /* The last function, with accesses of one element and 64-bit indices, has no conditions. */
 static void plan_variants(tc_cuda_plan *x) {
   tc_cuda_variant general = plan_general(x), aligned = plan_aligned(x, general),
@@ -185,7 +210,8 @@ static void plan_variants(tc_cuda_plan *x) {
       x->nest->index64 ? TC_CUDA_ALWAYS
                        : tc_cuda_find_alignment(x, true);
   const bool unaligned = alignment != TC_CUDA_ALWAYS;
-  if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, alignment);
+  if (combines_parts(x)) tc_cuda_add(x, scalar);
+  else if (x->nest->form == TC_CUDA_ROWS) plan_row_variants(x, aligned, scalar, alignment);
   else if (x->nest->form == TC_CUDA_SCATTER) {
     scalar.unroll = 2 * general.unroll;
     tc_cuda_add(x, scalar);
@@ -202,6 +228,7 @@ static void plan_variants(tc_cuda_plan *x) {
     if (o.scalar) plan_without_alignment(x, aligned, scalar);
   }
   if (x->nest->form == TC_CUDA_SERIAL) general.unroll = 1;
+  if (x->nest->form == TC_CUDA_ROWS) drop_too_short(x);
   tc_cuda_add(x, general);
 }
 
