@@ -362,6 +362,25 @@ rows("statistics", "histogram", lambda i: torch.histc(i.double(), 4, 1, 7), ["i9
 rows("statistics", "distances", lambda a, b: torch.cdist(a, b, 2.0), ["f:2,5,3", "f:2,4,3"])
 rows("statistics", "sums_of_distances", lambda a, b: torch.cdist(a, b, 1.0), ["f:5,3", "f:4,3"])
 
+rows("indexing", "at", lambda x, i, j: x[i, j - 4], ["f:5,4,3", "i5:7", "i8:7"], ["f:5,4,1", "i5:0", "i8:0"])
+rows("indexing", "at_broadcast", lambda x, i, j: x[i, j - 4], ["f:5,4", "i5:2,1", "i8:1,3"])
+rows("indexing", "inside", lambda x, i, j: x[:, i - 3, j], ["f:2,3,4,3", "i6:3,2", "i4:2"], ["f:1,3,4,1", "i6:2,0", "i4:0"])
+rows("indexing", "rows_at", lambda x, i: x[i - 5], ["f:5,2", "i10:3,2"], ["f:5,0", "i10:1,1"])
+rows("indexing", "put", lambda x, i, j, v: x.index_put((i, j - 4), v), ["f:5,4,3", "i5:1", "i8:1", "f:3"])
+rows("indexing", "put_add", lambda x, i, j, v: x.index_put((i, j - 4), v, accumulate=True), ["f:5,4,3", "i5:9", "i8:9", "f:9,3"])
+rows("indexing", "put_add_broadcast", lambda x, i, j, v: x.index_put((i, j - 4), v, accumulate=True), ["f:5,4,2", "i5:3,1", "i8:1,2", "f:1"])
+rows("indexing", "taken", lambda x, i: x.take(i - 12), ["f:3,4", "i24:2,5"])
+rows("indexing", "rows_added", lambda x, i, s: x.index_add(1, i, s, alpha=-0.5), ["f:3,4,2", "i4:6", "f:3,6,2"], ["f:1,4,1", "i4:0", "f:1,0,1"])
+rows("indexing", "rows_copied", lambda x, i, s: x.index_copy(-1, i, s), ["f:3,5", "i5:1", "f:3,1"])
+rows("indexing", "below_1", lambda x: torch.tril_indices(*x.shape, 1), ["f:3,5"], ["f:6,4"], ["f:0,3"], ["f:1,1"])
+rows("indexing", "far_below", lambda x: torch.tril_indices(*x.shape, -2), ["f:5,3"], ["f:2,2"], ["f:9,2"])
+rows("indexing", "above_1", lambda x: torch.triu_indices(*x.shape, 1), ["f:3,5"], ["f:6,4"], ["f:3,0"], ["f:1,1"])
+rows("indexing", "far_above", lambda x: torch.triu_indices(*x.shape, -2), ["f:5,3"], ["f:2,2"], ["f:2,9"])
+rows("indexing", "difference", lambda x: x.diff(dim=0), ["f:5,8"], ["f:1,3"])
+rows("indexing", "second", lambda x: x.diff(2, -1), ["f:5,8"], ["f:3,2"], ["f:3,1"])
+rows("indexing", "changes", lambda x: x.diff(), ["b:4,9"])
+rows("indexing", "none", lambda x: x.diff(0), ["f:5,8"])
+
 # ---- the file -------------------------------------------------------------------------------------------------------
 
 print(f"/* Made by nn_expected.py with PyTorch {torch.__version__}: nn.h says what a row is. */")
