@@ -145,7 +145,7 @@ std::vector<CountedSize> countable_sizes(clang::ASTContext &context,
 
 // For each combination of the dtypes that TC_SHAPEs of the function's operands leave to choose
 // from, in their order, what chooses it; nothing where there is no choice.  No more than
-// `max_dtypes`, after a warning.
+// `max_dtypes`, after a warning: then those in which equal choices have equal dtypes come first.
 inline constexpr size_t max_dtypes = 8;
 std::vector<Sizes> dtype_choices(const clang::FunctionDecl *function, const Sink &sink);
 

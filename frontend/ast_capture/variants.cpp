@@ -5,6 +5,8 @@
 
 #include "frontend/attributes.h"
 
+#include <numeric>
+
 namespace tc {
 
 using namespace clang;
@@ -196,11 +198,11 @@ public:
     for (const FieldDecl *field : definition->fields()) visit(field, field->getNameAsString());
   }
 
-private:
   static StringRef dtypes(const StringLiteral *shape) {
     return unnamed_shape(shape).split('[').first;
   }
 
+private:
   void add(const StringLiteral *shape, const std::string &name) {
     const size_t count = alternatives_of(shape).size();
     const std::string choice = choice_name(shape).str();
@@ -213,6 +215,68 @@ private:
 
   std::set<const RecordDecl *> seen;
 };
+
+// Of each chooser, which of its dtypes.
+using Picks = std::vector<size_t>;
+
+// Of each chooser, the one whose choice is its own: the first one with the same dtypes.
+std::vector<size_t> leaders(const std::vector<Choosers::Chooser> &list) {
+  std::vector<size_t> leader(list.size());
+  for (size_t k = 0; k < list.size(); k++)
+    while (Choosers::dtypes(list[leader[k]].shapes[0]) != Choosers::dtypes(list[k].shapes[0]))
+      leader[k]++;
+  return leader;
+}
+
+// How many combinations there are where those with a leader choose what it chooses; `most` at most.
+size_t combinations(const std::vector<Choosers::Chooser> &list, const std::vector<size_t> &leader,
+                    size_t most) {
+  size_t count = 1;
+  for (size_t k = 0; k < list.size(); k++)
+    if (leader[k] == k) count = std::min(count * list[k].count, most);
+  return count;
+}
+
+Picks combination(const std::vector<Choosers::Chooser> &list, const std::vector<size_t> &leader,
+                  size_t number) {
+  Picks picks(list.size());
+  for (size_t k = list.size(); k-- > 0;)
+    if (leader[k] == k) {
+      picks[k] = number % list[k].count;
+      number /= list[k].count;
+    }
+  for (size_t k = 0; k < list.size(); k++) picks[k] = picks[leader[k]];
+  return picks;
+}
+
+// All combinations in their order; where they are too many, first those of one dtype for all
+// operands that have the same choice.
+std::vector<Picks> likely_combinations(const std::vector<Choosers::Chooser> &list) {
+  std::vector<size_t> each(list.size());
+  std::iota(each.begin(), each.end(), 0);
+  const size_t all = combinations(list, each, 2 * max_dtypes);
+  std::vector<Picks> likely;
+  auto add = [&](const std::vector<size_t> &leader) {
+    const size_t count = combinations(list, leader, 2 * max_dtypes);
+    for (size_t i = 0; i < count && likely.size() < max_dtypes; i++) {
+      Picks picks = combination(list, leader, i);
+      if (!llvm::is_contained(likely, picks)) likely.push_back(std::move(picks));
+    }
+  };
+  if (all > max_dtypes) add(leaders(list));
+  add(each);
+  return likely;
+}
+
+Sizes choice_of(const std::vector<Choosers::Chooser> &list, const Picks &picks) {
+  Sizes sizes;
+  for (size_t k = 0; k < list.size(); k++) {
+    for (const StringLiteral *shape : list[k].shapes) sizes.dtypes[shape] = picks[k];
+    const std::string chosen = alternatives_of(list[k].shapes[0])[picks[k]];
+    sizes.text += (k ? "," : "") + list[k].name + "=" + StringRef(chosen).split('[').first.str();
+  }
+  return sizes;
+}
 
 } // namespace
 
@@ -227,21 +291,14 @@ std::vector<Sizes> dtype_choices(const FunctionDecl *function, const Sink &sink)
           choosers.list.back().shapes[0]->getBeginLoc(),
           "TC_SHAPE: the dtypes of the operands of '" + function->getNameAsString() +
               "' have more than " + std::to_string(max_dtypes) +
-              " combinations; the first ones are compiled",
+              " combinations; as many are compiled, those of equal dtypes first; a choice with a "
+              "name, as in \"R=f32|bf16[N]\", is made once for all operands that have it",
           {},
           {}});
   std::vector<Sizes> choices;
-  for (size_t i = 0; i < std::min(count, max_dtypes) && count > 1; i++) {
-    Sizes sizes;
-    size_t rest = i;
-    for (auto at = choosers.list.rbegin(); at != choosers.list.rend(); ++at) {
-      for (const StringLiteral *shape : at->shapes) sizes.dtypes[shape] = rest % at->count;
-      const std::string dtype = StringRef(shape_text(at->shapes[0], &sizes)).split('[').first.str();
-      sizes.text = at->name + "=" + dtype + (sizes.text.empty() ? "" : ",") + sizes.text;
-      rest /= at->count;
-    }
-    choices.push_back(std::move(sizes));
-  }
+  if (count > 1)
+    for (const Picks &picks : likely_combinations(choosers.list))
+      choices.push_back(choice_of(choosers.list, picks));
   return choices;
 }
 

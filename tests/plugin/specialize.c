@@ -24,7 +24,9 @@ tc_tensor *no_integer(const tc_tensor *x TC_SHAPE("f32[N]"), const struct part *
 // CHECK-DAG: specialize.c:[[#@LINE-2]]:27: warning: TC_SPECIALIZE: 'p->scale' is not an integer; it is ignored
 #define X(name) const tc_tensor *name TC_SHAPE("f32|bf16|f16|f64[N]")
 TC_COMPILE tc_tensor *combinations(X(a), X(b)) { return tc_add(a, b); }
-// CHECK-DAG: specialize.c:[[#@LINE-1]]:{{[0-9]+}}: warning: TC_SHAPE: the dtypes of the operands of 'combinations' have more than 8 combinations; the first ones are compiled
+// CHECK-DAG: specialize.c:[[#@LINE-1]]:{{[0-9]+}}: warning: TC_SHAPE: the dtypes of the operands of 'combinations' have more than 8 combinations; as many are compiled, those of equal dtypes first; a choice with a name, as in "R=f32|bf16[N]", is made once for all operands that have it
+// CHECK-DAG: specialize.c:[[#@LINE-2]]:23: remark: 'combinations' compiled for a=f64,b=f64: 1 ops
+// CHECK-DAG: specialize.c:[[#@LINE-3]]:23: remark: 'combinations' compiled for a=f32,b=f64: 1 ops
 TC_COMPILE TC_SPECIALIZE("B=4,T=6") tc_tensor *g(const tc_tensor *x TC_SHAPE("f32[B<=4,T%4]")) { return tc_exp(x); }
 // CHECK-DAG: specialize.c:[[#@LINE-1]]:31: warning: TC_SPECIALIZE: 'T' is never 6 by its TC_SHAPE; it is ignored
 TC_COMPILE TC_SPECIALIZE("B=0") tc_tensor *h(const tc_tensor *x TC_SHAPE("f32[B]")) { return tc_max(x, TC_ALL, false); }
