@@ -53,6 +53,15 @@ typedef struct tc_tensor tc_tensor; /* opaque: its layout is the ABI of tcompile
 #if defined(__has_attribute)
 #if __has_attribute(tc_compile)
 #define TC_HAS_PLUGIN 1
+#elif defined(__clang__) && __clang_major__ < 19
+/* These do not tell of a plugin's attributes; where text is only preprocessed, the plugin itself answers. */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-pragmas"
+#pragma tcompile_keeps_attributes
+#pragma clang diagnostic pop
+#ifdef TC_KEEPS_ATTRIBUTES
+#define TC_HAS_PLUGIN 1
+#endif
 #endif
 #endif
 
