@@ -504,6 +504,7 @@ typedef struct tc_target {
   int64_t most_parts;  /* ... and of which there are at most so many, or so many where the size
                         * is a symbol (empty ones at the end); 0: any number */
   int64_t few_rows;    /* fewer outer points than this do not feed the machine */
+  int64_t enough_rows; /* as many rows feed it whose reductions wait for others; 0: few_rows says */
   int64_t few_columns; /* ... when the lanes run along them */
   int64_t long_column; /* elements of one result from which on it is cut then; 0: as otherwise */
   /* rows that are reduced and then stored: fewer of them that are longer than this, or columns, have

@@ -127,6 +127,7 @@ static bool wants_split(lo *L, const shape *s, tc_dim results, bool scan, bool p
   const int64_t size_limit = columns && t->long_column ? t->long_column : 2 * t->split;
   tc_dim size = lo_product(L, s->extent, s->n);
   if (lo_at_most(L, size, size_limit)) return false;
+  if (parts && t->few_kept_rows && !lo_at_most(L, results, 1)) return false; /* row_parts.c has nests of parts */
   tc_dim_range(L->dims, size, &least, &most);
   if (parts && least <= size_limit) few = 2;
   if (lo_at_most(L, results, few - 1)) return true;
@@ -209,6 +210,15 @@ bool lo_runs_apart(const lo *L, const lo_group *g) {
   return g->updates && !g->nreduce && lo_has_many_updates(L);
 }
 
+/* Does it reduce what waits for another reduction?  Chunks would be read once more for each of them. */
+static bool waits(lo *L, const tc_node *n) { return !tc_dim_is(L->fact[n->in[0].id].reduced, 0); }
+
+static bool feeds_machine(lo *L, tc_dim results) {
+  int64_t least, most;
+  tc_dim_range(L->dims, results, &least, &most);
+  return L->target->enough_rows && least >= L->target->enough_rows;
+}
+
 bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds_reduce) {
   const tc_node *node = lo_node(L, n);
   if (g->matmul.id) return lo_no(L, "a reduction does not fit into the epilogue of a matmul");
@@ -218,7 +228,8 @@ bool lo_join_reduce(lo *L, lo_group *g, tc_ref n, const lo_index *at, bool feeds
     return lo_no(L, "its reader needs other than one result for each of its points");
   shape s = shape_of(L, node);
   uint32_t unused = all_axes(g) & ~at->axes, axes = 0;
-  bool split = wants_split(L, &s, lo_group_numel(L, g, at->axes), false, unused && !g->split);
+  const tc_dim results = lo_group_numel(L, g, at->axes);
+  bool split = wants_split(L, &s, results, false, unused && !g->split) && !(waits(L, node) && !s.columns && feeds_machine(L, results));
   lo_no(L, "it is a reduction along another axis than the loops of its reader");
   if ((at->axes & g->sequential) || !can_be_sequential(g, unused)) return false;
   if (g->split && (!split || unused != g->sequential)) return false;
