@@ -281,6 +281,8 @@ static const char helpers[] =
     "  const int64_t most = f->group ? 0 : 128;\n"
     "  int64_t n = 1, w = f->lanes == 1 ? 64 : columns % 8 ? 16 : 8;\n"
     "  while (w > 1 && w / 2 >= columns) w /= 2;\n"
+    "  const int64_t blocks = others * tc_cuda_ceildiv(columns, w);\n"
+    "  if (w > 32 && blocks >= 256 && blocks < 512) w /= 2; /* more threads below each other */\n"
     "  const int64_t threads = others * tc_cuda_ceildiv(columns, w) * w;\n"
     "  while (n * w < most && n * 16 <= items && (n * 32 <= items || n * threads < 128 * 1024)) n "
     "*= 2;\n"
