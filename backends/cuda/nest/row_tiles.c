@@ -44,7 +44,6 @@ static void declare_tile(tc_cuda_nest *x, uint32_t buffer, const tc_address *a) 
   tc_buf_free(&gap);
 }
 
-
 void tc_cuda_open_row_tiles(tc_cuda_nest *x) {
   tc_print_line(&x->s, "const tc_int most = threads.rows * (tc_int)(group >> 32); /* rows of a tile */");
   tc_print_line(&x->s, "for (tc_int first = (tc_int)blockIdx.x * most; first < points; first += (tc_int)gridDim.x * most) {");

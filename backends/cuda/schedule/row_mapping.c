@@ -304,7 +304,7 @@ static void add_single(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant 
 }
 
 /* Groups of a warp and its parts, each with a function of its own: a size that the compiler knows
- * is up to a third of the time of a short row.  */
+ * is up to a third of the time of a short row. */
 static void add_parts(const rows *r, tc_cuda_plan *plan, const tc_cuda_variant *f, int items) {
   enum { WARP = 32, FEW = 2 };
   const int each = items_of_parts((int)f->lanes, items);
