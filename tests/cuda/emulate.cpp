@@ -349,6 +349,28 @@ void tc_multiply(const tc_f16 *, float *d, const unsigned *a, const unsigned *b)
 void tc_multiply(const tc_bf16 *, float *d, const unsigned *a, const unsigned *b) {
   tc_multiply_any(d, a, b, true);
 }
+// To the nearest number of 11 bits of a fraction, halves away from zero.
+unsigned tc_tf32(float x) {
+  const unsigned bits = (unsigned)__float_as_int(x), exponents = 0x7f800000u;
+  return (bits & exponents) == exponents ? bits : (bits + 0x1000u) & 0xffffe000u;
+}
+// Thread l of a warp holds of a rows l / 4 and l / 4 + 8, of b column l / 4, of both l % 4 and l % 4 + 4 of k.
+void tc_tf32_multiply(float *d, const unsigned *a, const unsigned *b) {
+  const int warp = tc_current / 32 * 32, lane = tc_current % 32;
+  struct tc_held {
+    float a[4], b[2];
+  } own;
+  for (int i = 0; i < 4; ++i) own.a[i] = __uint_as_float(a[i] & 0xffffe000u);
+  for (int i = 0; i < 2; ++i) own.b[i] = __uint_as_float(b[i] & 0xffffe000u);
+  tc_offer(own);
+  for (int q = 0; q < 4; ++q) {
+    const tc_held left = tc_offered<tc_held>(warp + lane / 4 * 4 + q);
+    for (int c = 0; c < 2; ++c) {
+      const tc_held right = tc_offered<tc_held>(warp + (lane % 4 * 2 + c) * 4 + q);
+      for (int r = 0; r < 2; ++r) d[r * 2 + c] += left.a[r] * right.b[0] + left.a[2 + r] * right.b[1];
+    }
+  }
+}
 
 // ---- products of the library --------------------------------------------------------------------
 

@@ -145,6 +145,8 @@ struct tc_f16;
 struct tc_bf16;
 void tc_multiply(const tc_f16 *, float *d, const unsigned *a, const unsigned *b);
 void tc_multiply(const tc_bf16 *, float *d, const unsigned *a, const unsigned *b);
+unsigned tc_tf32(float x);
+void tc_tf32_multiply(float *d, const unsigned *a, const unsigned *b);
 
 // ---- products of the library --------------------------------------------------------------------
 

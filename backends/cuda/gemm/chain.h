@@ -1,6 +1,6 @@
 /* chain.h - what the templates of chains share.  chain.c: rows, keys and the epilogue;
  * chain_scores.c: what becomes of a tile of scores; chain_random.c: their random numbers; chain_mma.c: products of halves on tensor
- * cores; chain_fma.c: products of f32 and f64 by multiplications and additions; chain_simt.c: the
+ * cores; chain_wide.c: products of f32 and f64, on tensor cores or not; chain_simt.c: the
  * same by way of parts of tiles, of any dtype and any widths. */
 #ifndef TC_CUDA_CHAIN_H
 #define TC_CUDA_CHAIN_H

@@ -1,219 +1,42 @@
-/* chain_fma.c - a chain of products of f32 or f64 by multiplications and additions of every thread
- * (Rabe and Staats, Self-attention does not need O(n^2) memory, 2021; Dao, FlashAttention-2, 2023).
+/* chain_fma.c - chains of products by multiplications and additions of every thread.
  *
- * A block has M rows, each warp 4 ROWS of them with all keys of a tile and all columns, so that what
- * goes from scores to A of the outer product by way of shared memory stays within a warp.  A thread
- * has ROWS x COLS scores and ROWS x N / 8 sums.  The block's rows of A of the inner products are in
- * shared memory; tiles of KEYS keys of each B pass through it.  B of an outer product may be the
- * tile that is there for an inner one: then there are two places, and the next tile is on its way
- * while this one is worked on.  Else there is one for each: B of the outer product is on its way
- * during the inner one, and the next tile's of that during the outer one.
- *
- * D, E and N, the widths that tiles have, are numbers in each function; where sizes are known at run
- * time only there are functions for some widths.  What is wider than all, or than shared memory has
- * room for, is the matter of chain_simt.c. */
-#include "backends/cuda/gemm/chain.h"
+ * A warp has 4 ROWS rows with all keys of a tile and all columns, so that what goes from scores to A of the outer product by way of
+ * shared memory stays within a warp.  A thread has ROWS x COLS scores and ROWS x N / 8 sums. */
+#include "backends/cuda/gemm/chain_wide.h"
 
-enum { REGISTERS = 65536, MOST_SHARED = 227 * 1024, LEAST_SHARED = 99 * 1024 };
-enum { MOST_REGISTERS = 224, OWN_REGISTERS = 40 }; /* of a thread; which are for addresses */
-enum { LANES = 8, GROUPS = 4 };                    /* of a warp: threads along keys, and along rows */
+enum { OWN_REGISTERS = 40 };    /* of a thread, for addresses */
+enum { LANES = 8, GROUPS = 4 }; /* of a warp: threads along keys, and along rows */
 
-/* ---- shapes of blocks ------------------------------------------------------------------------ */
-
-typedef struct shape {
-  int warps, rows, cols; /* the latter of a thread */
-  int d, e, n;           /* widths of tiles; e: 0 where there is no second inner product */
-} shape;
-
-static int words_of(const tc_cuda_product *x) { return (int)tc_dtype_bytes(x->mm->acc) / 4; }
-
-/* Elements of a 16-byte access. */
-static int access_of(const tc_cuda_product *x) { return 4 / words_of(x); }
-
-static int slots_of(const tc_cuda_product *x) { return tc_cuda_chain_has_own_b(x) ? 1 : 2; }
-
-static int threads_of(const shape *s) { return s->warps * 32; }
-static int rows_of(const shape *s) { return s->warps * GROUPS * s->rows; }
-static int keys_of(const shape *s) { return LANES * s->cols; }
-
-enum { A_PAD = 8 }; /* elements behind each row of scores */
-
-/* Bytes of shared memory. */
-static int shared_of(const tc_cuda_product *x, const shape *s) {
-  const int rows = rows_of(s), keys = keys_of(s), pad = access_of(x);
-  const int wide = s->d + pad + (s->e ? s->e + pad : 0);
-  const int tiles = (rows + slots_of(x) * keys) * wide + (tc_cuda_chain_has_own_b(x) ? keys * (s->n + pad) : 0);
-  const int places = tiles + rows * (keys + A_PAD) + 2 * keys * tc_cuda_chain_columns(x, NULL);
-  const int sums = rows * (tc_cuda_chain_outers(x) * (s->n + TC_CUDA_CHAIN_PAD) + 2);
-  return (places > sums ? places : sums) * words_of(x) * 4;
-}
-
-static int registers_of(const tc_cuda_product *x, const shape *s) {
+static int registers_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s) {
   const int scores = s->rows * s->cols * x->mm->inner.n;
   const int sums = s->rows * s->n / LANES * tc_cuda_chain_outers(x);
-  return words_of(x) * (scores + sums + (s->rows + 1) * access_of(x)) + OWN_REGISTERS;
+  return tc_cuda_chain_words(x) * (scores + sums + (s->rows + 1) * tc_cuda_chain_access(x)) + OWN_REGISTERS;
 }
 
-/* Blocks of a multiprocessor of `shared` bytes. */
-static int blocks_of(const tc_cuda_product *x, const shape *s, int shared) {
-  const int registers = (registers_of(x, s) + 7) / 8 * 8;
-  const int by_registers = REGISTERS / (threads_of(s) * registers),
-            by_shared = shared / (shared_of(x, s) + 1024);
-  const int blocks = by_registers < by_shared ? by_registers : by_shared;
-  return blocks > 0 ? blocks : shared_of(x, s) <= shared;
-}
-
-/* What a multiplication costs: its own time or that of accesses to shared memory, of which all four
- * parts of a multiprocessor share two rounds for each, whatever is longer; some of the other, and of
- * what else there is to do; and, where warps are few, of waiting.  (The weights are of what nine
- * shapes took on an H100 when B's accesses took four rounds.) */
-static double cost_of(const tc_cuda_product *x, const shape *s, int shared) {
+/* Its own time or that of accesses to shared memory, of which all four parts of a multiprocessor share two rounds for each, whatever
+ * is longer; some of the other, and of what else there is to do.  (The weights are of what nine shapes took on an H100 when B's
+ * accesses took four rounds.) */
+static double cost_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s) {
   enum { ROUNDS = 4 * 2 };
-  const double v = access_of(x), rows = s->rows, cols = s->cols, columns = (double)s->n / LANES;
+  const double v = tc_cuda_chain_access(x), rows = s->rows, cols = s->cols, columns = (double)s->n / LANES;
   const double inner = (double)s->d + s->e, outer = (double)s->n * tc_cuda_chain_outers(x);
   const double loads = inner * (rows + cols) / (rows * cols) + outer * (rows + columns) / (rows * columns);
-  const double warps = blocks_of(x, s, shared) * s->warps, access = ROUNDS * loads / ((inner + outer) * v);
+  const double access = ROUNDS * loads / ((inner + outer) * v);
   const double most = access > 1 ? access : 1, least = access > 1 ? 1 : access;
-  return (most + 0.5 * least + 0.2) * (1 + 2.5 / warps);
+  return most + 0.5 * least + 0.2;
 }
 
-/* The best shape of at most so many rows where a multiprocessor has so much shared memory; false:
- * there is none. */
-static bool best_of(const tc_cuda_product *x, int most_rows, int shared, shape *to) {
-  static const int sides[] = {8, 4, 2, 1};
-  enum { SIDES = sizeof sides / sizeof *sides, LEAST_COLS = 2 };
-  const int least_warps = most_rows < 4 * GROUPS ? 1 : 4;
-  double best = 0;
-  shape s = *to;
-  for (s.warps = 8; s.warps >= least_warps; s.warps /= 2)
-    for (int i = 0; i < SIDES; ++i)
-      for (int j = 0; j < SIDES && sides[j] >= LEAST_COLS; ++j) {
-        s.rows = sides[i], s.cols = sides[j];
-        if (rows_of(&s) > most_rows || registers_of(x, &s) > MOST_REGISTERS ||
-            shared_of(x, &s) > shared)
-          continue;
-        const double cost = cost_of(x, &s, shared);
-        if (best > 0 && cost >= best) continue;
-        best = cost;
-        *to = s;
-      }
-  return best > 0;
+enum { PAD = 8 }; /* elements behind each row of scores */
+
+static int places_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s, int rows, int keys) {
+  (void)x, (void)s;
+  return rows * (keys + PAD);
 }
 
-/* The i-th widths, in whole accesses of eight threads; false: there are no more. */
-static bool widths_of(const tc_cuda_product *x, int i, shape *s) {
-  tc_cuda_chain_widths w;
-  if (!tc_cuda_chain_widths_of(x, i, LANES * access_of(x), &w)) return false;
-  *s = (shape){.d = w.d, .e = w.e, .n = w.n};
-  return true;
+static void put_places(tc_cuda_product *x, const char *tiles_end) {
+  tc_print_line(&x->s, "constexpr int LONG = KEYS + %d;", PAD);
+  tc_print_line(&x->s, "number *const a_place = %s, *const a_own = a_place + own * LONG, *const behind = a_place + M * LONG;", tiles_end);
 }
-
-enum { FUNCTIONS = 15 }; /* of three widths: of four sides and one more */
-
-/* A function: its shape, and the largest of the widths known at run time only that it suits. */
-typedef struct function {
-  shape s;
-  int width;
-} function;
-
-/* Do all devices have shared memory for it? */
-static bool suits_all(const tc_cuda_product *x, const function *f) {
-  return shared_of(x, &f->s) <= LEAST_SHARED;
-}
-
-static bool add_function(const tc_cuda_product *x, int side, int shared, const function *of,
-                         function *to) {
-  *to = *of;
-  return best_of(x, side, shared, &to->s);
-}
-
-/* Of each widths one for each of the schedule's sides, as the most rows, from the narrowest on, and
- * where neither of the first two is for all devices, one whose shared memory they have.  How many. */
-static int functions_of(const tc_cuda_product *x, function *to) {
-  const tc_schedule_list *sides = &x->plan->sides;
-  function of;
-  int n = 0;
-  for (int i = 0; widths_of(x, i, &of.s); ++i) {
-    const int first = n;
-    of.width = tc_cuda_chain_class(x->p, x->mm, i);
-    for (uint32_t j = 0; j < sides->n && n + 1 < FUNCTIONS; ++j) {
-      const int side = (int)sides->at[j];
-      if (n == first || rows_of(&to[n - 1].s) > side)
-        n += add_function(x, side, MOST_SHARED, &of, &to[n]);
-      if (j == 1 && n > first && !suits_all(x, &to[n - 1]))
-        n += add_function(x, side, LEAST_SHARED, &of, &to[n]);
-    }
-  }
-  return n;
-}
-
-/* Which of them has the function of single elements: of those that all devices have shared memory
- * for the first of the widest, or the first; -1: there are none. */
-static int single_of(const tc_cuda_product *x, const function *f, int n) {
-  int at = n ? 0 : -1;
-  for (int i = 1; i < n; ++i)
-    if (suits_all(x, &f[i]) && (!suits_all(x, &f[at]) || f[i].width > f[at].width)) at = i;
-  return at;
-}
-
-/* Are there sizes, or devices, that no function is for? */
-static bool needs_general(const tc_cuda_product *x) {
-  function f[FUNCTIONS];
-  const int n = functions_of(x, f);
-  return n == 0 || !suits_all(x, &f[n - 1]) || tc_cuda_chain_is_wider(x->p, x->mm);
-}
-
-/* ---- tiles on their way ---------------------------------------------------------------------- */
-
-/* The name of a tile's width. */
-static char wide_of(int which) {
-  return which == TC_CUDA_B ? 'N' : which >= TC_CUDA_SECOND_A ? 'E' : 'D';
-}
-
-static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, int which, const char *tile,
-                     const char *key) {
-  const tc_cuda_fill f = tc_cuda_chain_fill(x, o, which, key);
-  const char stride[] = {wide_of(which), '_', 'W', 'I', 'D', 'E', 0};
-  tc_cuda_put_tile_rows(x, &f, tile, stride);
-}
-
-/* Those of inner products from `key` on, if there are any, to place `to`. */
-static void put_next_fills(tc_cuda_product *x, const tc_cuda_operand *o, const char *key,
-                           const char *to) {
-  tc_print_line(&x->s, "if (%s < end) {", key);
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const int to = SLOTS > 1 ? %s : 0;", to);
-  put_fill(x, o, TC_CUDA_INNER_B, "(k_place + to * (KEYS * D_WIDE))", key);
-  if (tc_cuda_chain_has_second(x))
-    put_fill(x, o, TC_CUDA_SECOND_B, "(w_place + to * (KEYS * E_WIDE))", key);
-  tc_cuda_chain_put_columns(x, key);
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_copies_end();");
-}
-
-static void put_arrival(tc_cuda_product *x, int left) {
-  tc_print_line(&x->s, "tc_copies_wait<%d>();", left);
-  tc_print_line(&x->s, "__syncthreads(); /* the tiles at hand are there, and all have left those before */");
-}
-
-/* ---- products -------------------------------------------------------------------------------- */
-
-static const tc_cuda_chain_layout layout = {
-    .rows = "ROWS",
-    .place = "(warp * (4 * ROWS) + h * 4 + y)",
-    .scores = "ROWS * COLS",
-    .key = "i % COLS * 8 + x",
-    .row = "i / COLS",
-    .sums = "ROWS * (N / 8)",
-    .column = "tc_fma_column<number>(x, i % (N / 8))",
-    .row_of_sum = "i / (N / 8)",
-    .threads = LANES,
-    .apart = 2,
-    .first = "x == 0",
-    .columns = true,
-    .meet = "__syncthreads();",
-};
 
 static void put_inner(tc_cuda_product *x) {
   static const char *const sum[] = {"score", "other"};
@@ -224,201 +47,38 @@ static void put_inner(tc_cuda_product *x) {
 }
 
 /* Scores are A, of which a warp has rows of its own in shared memory. */
-static void put_outer(tc_cuda_product *x, int i) {
+static void put_outer(tc_cuda_product *x, int i, void (*arrival)(tc_cuda_product *x)) {
   const tc_cuda_chain_outer y = tc_cuda_chain_outer_of(x, i);
-  const char wide = wide_of(y.b);
+  const tc_cuda_chain_layout *l = &tc_cuda_chain_fma.layout;
   if (i) tc_print_line(&x->s, "__syncwarp();");
-  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i)", layout.scores);
-  tc_print_line(&x->s, "  a_own[%s * 4 * LONG + %s] = %s[i];", layout.row, layout.key, y.score);
-  if (y.same < 0) put_arrival(x, 1);
+  tc_print_line(&x->s, "TC_UNROLL for (int i = 0; i < %s; ++i)", l->scores);
+  tc_print_line(&x->s, "  a_own[%s * 4 * LONG + %s] = %s[i];", l->row, l->key, y.score);
+  if (y.same < 0) arrival(x);
   else tc_print_line(&x->s, "__syncwarp();");
   tc_print_line(&x->s, "tc_fma_outer<ROWS, N / 8, LONG, %c_WIDE>(%s, a_own, %c_place%s + tc_fma_column<number>(x, 0), k_deep);",
-                wide, y.sum, tc_cuda_chain_letter[y.b],
-                y.same < 0 ? "" : wide == 'E' ? " + now * (KEYS * E_WIDE)" : " + now * (KEYS * D_WIDE)");
+                tc_cuda_chain_wide_of(y.b), y.sum, tc_cuda_chain_letter[y.b], tc_cuda_chain_slot_of(&y));
 }
 
-/* ---- the body -------------------------------------------------------------------------------- */
-
-static void put_deep(tc_cuda_product *x, const char *name, const char *of) {
-  tc_print_line(&x->s, "const int %s = (int)TC_CEILDIV(%s, V) * V;", name, of);
-}
-
-static void put_sizes(tc_cuda_product *x) {
-  const bool second = tc_cuda_chain_has_second(x), own = tc_cuda_chain_has_own_b(x);
-  const int columns = tc_cuda_chain_columns(x, NULL);
-  const char *t = tc_cuda_acc(x);
-  tc_print_line(&x->s, "typedef tc_%s number;", t);
-  tc_print_line(&x->s, "constexpr int V = 16 / (int)sizeof(number), M = THREADS / 8 * ROWS, KEYS = 8 * COLS, SLOTS = %d;", slots_of(x));
-  tc_print_line(&x->s, "constexpr int D_WIDE = D + V, N_WIDE = N + V, LONG = KEYS + %d;", A_PAD);
-  if (second) tc_print_line(&x->s, "constexpr int E_WIDE = E + V;");
-  tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
-  tc_print_line(&x->s, "const int x = lane / 2 %% 8, y = lane %% 2 + lane / 16 * 2, own = warp * (4 * ROWS) + y;");
-  tc_cuda_chain_put_ends(x);
-  put_deep(x, "d_deep", "d_end");
-  if (second) put_deep(x, "e_deep", "e_end");
-  tc_print_line(&x->s, "number *const place = (number *)tc_shared, *const q_place = place, *const k_place = q_place + M * D_WIDE;");
-  tc_print_line(&x->s, "number *const v_place = k_place + SLOTS * KEYS * D_WIDE;%s",
-                own ? "" : " /* none: B is that of an inner product */");
-  if (second) tc_print_line(&x->s, "number *const p_place = v_place%s, *const w_place = p_place + M * E_WIDE;", own ? " + KEYS * N_WIDE" : "");
-  tc_print_line(&x->s, "number *const a_place = %s, *const a_own = a_place + own * LONG;",
-                second ? "w_place + SLOTS * KEYS * E_WIDE" : own ? "v_place + KEYS * N_WIDE" : "v_place");
-  if (!columns) return;
-  tc_print_line(&x->s, "constexpr int COLUMNS = %d; /* values of keys, as the tiles are */", columns);
-  tc_print_line(&x->s, "number *const columns = a_place + M * LONG, fresh[COLUMNS] = {};");
-}
-
-static void put_keys_loop(tc_cuda_product *x, const tc_cuda_operand *o, const tc_mm_keys *keys) {
-  const bool own = tc_cuda_chain_has_own_b(x);
-  tc_print_line(&x->s, "int at_slot = 0;");
-  tc_print_line(&x->s, "TC_ROLLED for (tc_int key0 = first; key0 < end; key0 += KEYS) {");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "const tc_int key1 = key0 + KEYS;");
-  tc_print_line(&x->s, "const int now = SLOTS > 1 ? at_slot : 0, k_deep = (int)TC_CEILDIV(TC_MIN((tc_int)KEYS, k_end - key0), V) * V;");
-  if (tc_cuda_chain_columns(x, NULL))
-    tc_print_line(&x->s, "const number *const column = columns + at_slot * (COLUMNS * KEYS);");
-  tc_print_line(&x->s, "number score[%s];", layout.scores);
-  if (tc_cuda_chain_has_second(x)) tc_print_line(&x->s, "number other[%s];", layout.scores);
-  put_arrival(x, 0);
-  if (own) {
-    put_fill(x, o, TC_CUDA_B, "v_place", "key0");
-    tc_print_line(&x->s, "tc_copies_end();");
-    put_inner(x);
-    tc_print_line(&x->s, "__syncthreads(); /* nobody reads B of inner products any more */");
-  }
-  put_next_fills(x, o, "key1", "(1 - at_slot)");
-  if (!own) put_inner(x);
-  tc_cuda_chain_put_scores(x, &layout, keys);
-  tc_cuda_chain_put_fresh(x, "(1 - at_slot)");
-  if (tc_cuda_chain_rows(x)) tc_cuda_chain_put_rescale(x, &layout);
-  for (int i = 0; i < tc_cuda_chain_outers(x); ++i) put_outer(x, i);
-  tc_print_line(&x->s, "at_slot = 1 - at_slot;");
-  x->s.indent -= 2;
-  tc_print_line(&x->s, "}");
-}
-
-static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
-  const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
-  function f[FUNCTIONS];
-  if (!functions_of(x, f)) return;
-  put_sizes(x);
-  if (keys.has_first != keys.has_end) tc_cuda_open_tiles_of_all(x, "M", "N");
-  else tc_cuda_open_tiles(x, "M", "N");
-  tc_cuda_chain_put_first(x, &keys);
-  tc_cuda_put_batches(x);
-  tc_cuda_chain_put_keys(x, &keys);
-  put_fill(x, o, TC_CUDA_INNER_A, "q_place", "0");
-  if (tc_cuda_chain_has_second(x)) put_fill(x, o, TC_CUDA_SECOND_A, "p_place", "0");
-  put_next_fills(x, o, "first", "0");
-  tc_cuda_chain_put_fresh(x, "0");
-  tc_cuda_chain_put_start(x, &layout);
-  put_keys_loop(x, o, &keys);
-  tc_print_line(&x->s, "tc_copies_wait<0>();");
-  tc_cuda_chain_put_epilogue(x, o, &layout, "place");
-  tc_cuda_close_scope(x);
-}
-
-static void put_general(tc_cuda_product *x, const tc_cuda_operand *o) {
-  if (needs_general(x)) tc_cuda_chain_simt.body(x, o);
-}
-
-/* ---- functions ------------------------------------------------------------------------------- */
-
-static int lanes_of(const tc_cuda_product *x, const tc_cuda_operand *o, int which) {
-  const int width = (int)o[which].plan.width, most = access_of(x);
-  return which == TC_CUDA_EPILOGUE || width < most ? width : most;
-}
-
-/* o: NULL: single elements. */
-static void put_function(const tc_cuda_product *x, const tc_cuda_operand *o,
-                         const tc_cuda_bodies *b, const shape *s, int number, tc_buf *out) {
-  tc_buf arguments = {0};
-  tc_putf(&arguments, "%d, %d, %d, %d, %d, ", threads_of(s), s->rows, s->cols, s->d, s->n);
-  if (tc_cuda_chain_has_second(x)) tc_putf(&arguments, "%d, ", s->e);
-  for (int i = 0; i < tc_cuda_chain_count_lanes(x); ++i)
-    tc_putf(&arguments, "%d, ", o ? lanes_of(x, o, tc_cuda_chain_lanes[i]) : 1);
-  tc_put(&arguments, o && !x->plan->index64 ? "int" : "tc_i64");
-  tc_cuda_put_instance(x, b, "product", number, threads_of(s), false,
-                       o ? blocks_of(x, s, MOST_SHARED) : 1, arguments.text, out);
-  tc_buf_free(&arguments);
-}
-
-/* Functions of 16-byte accesses; one of single elements; and a general one, where it is needed. */
-static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o,
-                              const tc_cuda_bodies *b, tc_buf *out) {
-  function f[FUNCTIONS];
-  const int n = functions_of(x, f), single = single_of(x, f, n);
-  if (n)
-    tc_cuda_chain_put_template(x,
-                               tc_cuda_chain_has_second(x)
-                                   ? "int THREADS, int ROWS, int COLS, int D, int N, int E, "
-                                   : "int THREADS, int ROWS, int COLS, int D, int N, ",
-                               "product", b->body, b, out);
-  for (int i = 0; i < n; ++i) put_function(x, o, b, &f[i].s, i, out);
-  if (n) put_function(x, NULL, b, &f[single].s, n, out);
-  const int first = n ? n + 1 : 0;
-  return (uint32_t)first +
-         (needs_general(x) ? tc_cuda_chain_put_general(x, o, b, first, true, out) : 0);
-}
-
-/* ---- the launcher ---------------------------------------------------------------------------- */
-
-/* Threads of few rows read as much from shared memory for fewer sums: those functions are for what
- * leaves multiprocessors idle, and those of one warp for no more rows than it has. */
-static int most_blocks(const tc_cuda_product *x, const shape *s) {
-  enum { FEW = 64 };
-  return s->warps == 1 ? 0 : rows_of(s) < FEW ? 1 : blocks_of(x, s, MOST_SHARED);
-}
-
-static void put_row(const tc_cuda_product *x, const shape *s, int width, tc_buf *out) {
-  tc_putf(out, "      {%d, %d, %d, %d, %d, %d},\n", width, rows_of(s), s->n, threads_of(s),
-          shared_of(x, s), most_blocks(x, s));
-}
-
-/* The function of fewest rows whose blocks are all at work at once, or have all rows, or that of most
- * rows. */
-static void put_choice(int n, bool general, tc_buf *out) {
-  tc_putf(out,
-          "  enum { SINGLE = %d }; /* elements; in front of it are functions of 16-byte accesses */\n"
-          "  const int64_t most = c->info->max_shared;\n"
-          "  int at = vectorized ? 0 : SINGLE;\n"
-          "  while (at < SINGLE && (width > of[at].width || of[at].shared > most)) ++at;\n"
-          "  while (at + 1 < SINGLE && of[at + 1].width == of[at].width && of[at + 1].shared <= most &&\n"
-          "         (m <= of[at + 1].rows || batches * tc_cuda_ceildiv(m, of[at + 1].rows) <= of[at + 1].most * c->info->sms)) ++at;\n",
-          n);
-  if (general)
-    tc_put(out, "  if (at == SINGLE && (width > of[at].width || of[at].shared > most)) at += 1 + !vectorized; /* any sizes */\n");
-}
-
-static void put_general_row(const tc_cuda_product *x, tc_buf *out) {
-  const int rows = TC_CUDA_CHAIN_GENERAL_ROWS, columns = TC_CUDA_CHAIN_GENERAL_COLUMNS;
-  tc_putf(out, "      {0x7fffffffffffffff, %d, %d, %d, %d, 1},\n", rows, columns, TC_CUDA_THREADS,
-          tc_cuda_chain_general_shared(x, rows, columns));
-}
-
-static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
-  function f[FUNCTIONS];
-  const int n = functions_of(x, f), single = single_of(x, f, n);
-  const bool general = needs_general(x);
-  (void)o;
-  tc_cuda_chain_put_width(x, out);
-  tc_put(out, "  static const struct {\n"
-              "    int64_t width; /* at most */\n"
-              "    int64_t rows, columns, threads, shared; /* of a block */\n"
-              "    int64_t most;  /* blocks of a multiprocessor */\n"
-              "  } of[] = {\n");
-  for (int i = 0; i < n; ++i) put_row(x, &f[i].s, f[i].width, out);
-  if (n) put_row(x, &f[single].s, f[single].width, out);
-  for (int i = 0; general && i < 2; ++i) put_general_row(x, out);
-  tc_put(out, "  };\n");
-  if (n) put_choice(n, general, out);
-  else tc_put(out, "  const int at = !vectorized;\n");
-  tc_put(out, "  const unsigned function = (unsigned)at;\n"
-              "  const int64_t high = of[at].rows, broad = of[at].columns, block = of[at].threads, shared = of[at].shared;\n");
-}
-
-const tc_cuda_template tc_cuda_chain_fma = {.own = "1",
-                                            .unaligned_results = tc_cuda_may_be_unaligned,
-                                            .body = put_body,
-                                            .general = put_general,
-                                            .put = put_functions,
-                                            .launch = put_launch};
+const tc_cuda_chain_unit tc_cuda_chain_fma = {
+    .layout = {.rows = "ROWS",
+               .place = "(warp * (4 * ROWS) + h * 4 + y)",
+               .scores = "ROWS * COLS",
+               .key = "i % COLS * 8 + x",
+               .row = "i / COLS",
+               .sums = "ROWS * (N / 8)",
+               .column = "tc_fma_column<number>(x, i % (N / 8))",
+               .row_of_sum = "i / (N / 8)",
+               .threads = LANES,
+               .apart = 2,
+               .first = "x == 0",
+               .columns = true,
+               .meet = "__syncthreads();"},
+    .rows = GROUPS,
+    .width = LANES * 4,
+    .places = places_of,
+    .put_places = put_places,
+    .registers = registers_of,
+    .cost = cost_of,
+    .place = "x = lane / 2 % 8, y = lane % 2 + lane / 16 * 2, own = warp * (4 * ROWS) + y",
+    .inner = put_inner,
+    .outer = put_outer};

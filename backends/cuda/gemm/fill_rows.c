@@ -28,7 +28,7 @@ static void close_items(tc_cuda_product *x) {
 }
 
 static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f, const char *tile,
-                       const char *stride) {
+                       const char *row_at) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   tc_buf at = {0};
   tc_print_line(&x->s, "constexpr int L = %s%s;", is_along(f) ? (char[]){f->name, 0} : "1",
@@ -45,15 +45,15 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f, const char *ti
     tc_print_line(&x->s, "const int some = %s ? (int)TC_MIN((tc_int)L, %s - %s) : 0;", live,
                   f->deep.end, x->text[f->deep.axis]);
   else tc_print_line(&x->s, "const int some = %s;", live);
-  tc_print_line(&x->s, "tc_copy_few<L>(%s + row * %s + near, b%u + (%s ? %s : 0), some);", tile,
-                stride, e->buffer, live, at.text ? at.text : "0");
+  tc_print_line(&x->s, "tc_copy_few<L>(%s + %s(row) + near, b%u + (%s ? %s : 0), some);", tile,
+                row_at, e->buffer, live, at.text ? at.text : "0");
   tc_print_leave(&x->s, outer);
   close_items(x);
   tc_buf_free(&at);
 }
 
 static void put_values(tc_cuda_product *x, const tc_cuda_fill *f, const char *tile,
-                       const char *stride) {
+                       const char *row_at) {
   const char *t = tc_cuda_acc(x);
   tc_print_line(&x->s, "constexpr int TC_L = %c_lanes, L = TC_L;", f->name);
   tc_print_line(&x->s, "TC_TYPES");
@@ -64,19 +64,19 @@ static void put_values(tc_cuda_product *x, const tc_cuda_fill *f, const char *ti
   tc_cuda_put_part(x, f->o, (int)f->o->plan.width);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  if (is_along(f)) tc_print_line(&x->s, "tc_store_%s(%s + row * %s + near, part);", t, tile, stride);
+  if (is_along(f)) tc_print_line(&x->s, "tc_store_%s(%s + %s(row) + near, part);", t, tile, row_at);
   else
-    tc_print_line(&x->s, "TC_UNROLL for (int l = 0; l < L; ++l) %s[(row + l) * %s + near] = part[l];",
-                  tile, stride);
+    tc_print_line(&x->s, "TC_UNROLL for (int l = 0; l < L; ++l) %s[%s(row + l) + near] = part[l];",
+                  tile, row_at);
   close_items(x);
 }
 
 void tc_cuda_put_tile_rows(tc_cuda_product *x, const tc_cuda_fill *f, const char *tile,
-                      const char *stride) {
+                      const char *row_at) {
   tc_print_line(&x->s, "{ /* %s */", f->what);
   x->s.indent += 2;
-  if (f->o->plain) put_copies(x, f, tile, stride);
-  else put_values(x, f, tile, stride);
+  if (f->o->plain) put_copies(x, f, tile, row_at);
+  else put_values(x, f, tile, row_at);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }

@@ -158,7 +158,7 @@ static const tc_cuda_template *template_of(const tc_cuda_product *x) {
   case TC_CUDA_MMA: return &tc_cuda_mma;
   default:
     return !tc_mm_is_chain(x->mm) ? &tc_cuda_simt
-           : same                 ? &tc_cuda_chain_fma
+           : same                 ? &tc_cuda_chain_wide
                                   : &tc_cuda_chain_simt;
   }
 }
@@ -166,14 +166,15 @@ static const tc_cuda_template *template_of(const tc_cuda_product *x) {
 /* Device and host text; false: out of memory. */
 static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *device, tc_buf *host,
                         uint32_t *functions) {
-  tc_buf body = {0}, general = {0}, gather = {0}, all = {0}, library = {0};
+  tc_buf body = {0}, tensor = {0}, general = {0}, gather = {0}, all = {0}, library = {0};
   unsigned last = 0;
   const tc_cuda_template *t = template_of(x);
   bool failed = false;
   put_whole_body(x, o, t->body, &body);
+  put_whole_body(x, o, t->tensor, &tensor);
   put_whole_body(x, o, t->general, &general);
-  tc_putf(&all, "%s%s", body.text ? body.text : "", general.text ? general.text : "");
-  const tc_cuda_bodies b = {body.text ? body.text : "", general.text ? general.text : "",
+  tc_putf(&all, "%s%s%s", body.text ? body.text : "", tensor.text ? tensor.text : "", general.text ? general.text : "");
+  const tc_cuda_bodies b = {body.text ? body.text : "", tensor.text ? tensor.text : "", general.text ? general.text : "",
                             all.text ? all.text : ""};
   tc_print_fused(x->k, x->p, device);
   tc_cuda_put_approximate_math(x->k, true, device);
@@ -189,9 +190,10 @@ static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *de
   if (x->plan->library) *functions = put_library(x, *functions, t, device, &library, &failed);
   tc_cuda_put_approximate_math(x->k, false, device);
   put_launcher(x, b.all, o, t, library.text ? library.text : "", last, host);
-  failed = failed || library.failed || body.failed || general.failed || gather.failed || all.failed;
+  failed = failed || library.failed || body.failed || tensor.failed || general.failed || gather.failed || all.failed;
   tc_buf_free(&gather);
   tc_buf_free(&body);
+  tc_buf_free(&tensor);
   tc_buf_free(&general);
   tc_buf_free(&all);
   tc_buf_free(&library);

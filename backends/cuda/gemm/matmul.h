@@ -1,6 +1,6 @@
 /* matmul.h - a matrix product on its way to CUDA C: what its templates share.  simt.c: every
  * thread multiplies and adds, any dtype; mma.c: f16 and bf16 on tensor cores; chain_mma.c,
- * chain_fma.c, chain_simt.c: the same of chains of products. */
+ * chain_wide.c, chain_simt.c: the same of chains of products. */
 #ifndef TC_CUDA_MATMUL_H
 #define TC_CUDA_MATMUL_H
 
@@ -49,11 +49,11 @@ bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f);
 void tc_cuda_put_stepped_fill(tc_cuda_product *x, const tc_cuda_fill *f, const char *thread,
                               const char *threads);
 
-/* fill_rows.c: the tile as rows of the deep axis in shared memory, `stride` elements apart from `tile` on,
+/* fill_rows.c: the tile as rows of the deep axis in shared memory, of which `row_at`(row) (C) says where it begins behind `tile`,
  * in the type that sums have; blocks have THREADS.  Of an array as it is they are copies in the
  * background, which the caller ends and waits for. */
 void tc_cuda_put_tile_rows(tc_cuda_product *x, const tc_cuda_fill *f, const char *tile,
-                      const char *stride);
+                      const char *row_at);
 
 /* pieces.c: the tile from memory to registers, `to`[e] for the thread's piece e, zeros outside; and
  * from there to `to`[deep][outer] in shared memory.  Blocks have TC_CUDA_THREADS. */
@@ -69,7 +69,7 @@ void tc_cuda_open_consumers(tc_cuda_product *x, int registers, const char *block
 
 /* Texts of function bodies.  all: the names in it say which parameters functions take. */
 typedef struct tc_cuda_bodies {
-  const char *body, *general, *all;
+  const char *body, *tensor, *general, *all;
 } tc_cuda_bodies;
 
 /* What differs between the templates. */
@@ -79,6 +79,8 @@ typedef struct tc_cuda_template {
    * the operands alone then, and `wide_results` of the results, which bodies may ask, too. */
   bool (*unaligned_results)(const tc_cuda_product *x, const tc_cuda_operand *o);
   void (*body)(tc_cuda_product *x, const tc_cuda_operand *o); /* o: [TC_CUDA_OPERANDS] */
+  /* optional, and may put nothing: the same on tensor cores */
+  void (*tensor)(tc_cuda_product *x, const tc_cuda_operand *o);
   /* optional, and may put nothing: for sizes that body is not for */
   void (*general)(tc_cuda_product *x, const tc_cuda_operand *o);
   /* The functions, from 0 on.  How many they are. */
@@ -87,7 +89,7 @@ typedef struct tc_cuda_template {
   /* C: function, block, shared and grid, from m, n, batches, vectorized. */
   void (*launch)(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
 } tc_cuda_template;
-extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain, tc_cuda_chain_fma,
+extern const tc_cuda_template tc_cuda_simt, tc_cuda_mma, tc_cuda_chain, tc_cuda_chain_wide,
     tc_cuda_chain_simt;
 
 /* tiles.c, from here on.  In C: an axis' size, and how many batches there are. */

@@ -189,7 +189,7 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b) {
 
 enum { MOST_WIDTH = 256 }; /* that shared memory holds for rows of two inner products */
 /* Of f32 and f64, the library's products of wider rows are faster by more than arrays of scores take. */
-enum { MOST_SINGLE_WIDTH = 64 };
+enum { MOST_F32_WIDTH = 192, MOST_F64_WIDTH = 64 };
 
 /* What inner products sum over, then the columns. */
 static int count_widths(const tc_mm_loop *mm) { return mm->inner.n + 1; }
@@ -239,8 +239,9 @@ static bool may_decode(const tc_mm_loop *mm) {
 }
 
 bool tc_cuda_takes_chain(const tc_program *p, const tc_kernel *k) {
-  const bool halves = tc_cuda_may_mma(&k->mm);
-  const int64_t most = halves ? MOST_WIDTH : MOST_SINGLE_WIDTH;
+  const int64_t most = tc_cuda_may_mma(&k->mm)      ? MOST_WIDTH
+                       : k->mm.operand == TC_F32 ? MOST_F32_WIDTH
+                                                 : MOST_F64_WIDTH;
   for (int i = 0; i < count_widths(&k->mm); ++i) {
     const tc_dim d = width_of(&k->mm, i);
     if (tc_dim_is_const(d) && (tc_dim_value(d) <= 0 || tc_dim_value(d) > most)) return false;
