@@ -400,5 +400,6 @@ static const char helpers[] =
 void tc_cuda_put_launch_helpers(tc_buf *out) {
   tc_put(out, helpers);
   tc_cuda_put_k_parts_helpers(out);
+  tc_cuda_put_skinny_helpers(out);
   tc_cuda_put_sibling_helpers(out);
 }

@@ -16,14 +16,14 @@ static int registers_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s) 
 /* Its own time or that of accesses to shared memory, of which all four parts of a multiprocessor share two rounds for each, whatever
  * is longer; some of the other, and of what else there is to do.  (The weights are of what nine shapes took on an H100 when B's
  * accesses took four rounds.) */
-static double cost_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s) {
+static double cost_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s, int warps) {
   enum { ROUNDS = 4 * 2 };
   const double v = tc_cuda_chain_access(x), rows = s->rows, cols = s->cols, columns = (double)s->n / LANES;
   const double inner = (double)s->d + s->e, outer = (double)s->n * tc_cuda_chain_outers(x);
   const double loads = inner * (rows + cols) / (rows * cols) + outer * (rows + columns) / (rows * columns);
   const double access = ROUNDS * loads / ((inner + outer) * v);
   const double most = access > 1 ? access : 1, least = access > 1 ? 1 : access;
-  return most + 0.5 * least + 0.2;
+  return (most + 0.5 * least + 0.2) * (1 + 2.5 / warps);
 }
 
 enum { PAD = 8 }; /* elements behind each row of scores */

@@ -11,20 +11,22 @@
 enum { OWN_REGISTERS = 64 }; /* of a thread, for addresses and both parts of operands of a step */
 
 static int registers_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s) {
-  const int scores = s->rows * s->cols * 4 * x->mm->inner.n, sums = s->rows * s->n / 2 * tc_cuda_chain_outers(x);
+  const int each = tc_cuda_chain_has_second(x) ? 3 : 1; /* of two inner products, and what is made of both */
+  const int scores = s->rows * s->cols * 4 * each, sums = s->rows * s->n / 2 * tc_cuda_chain_outers(x);
   return scores + sums + s->rows * 16 + OWN_REGISTERS;
 }
 
 /* Of 16 x 8 by 8 x 8 multiplications: three products of tensor cores, or the instructions beside them, whatever is longer, and some
- * of the other. */
-static double cost_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s) {
-  enum { PRODUCT = 8, SPLIT = 3, PART = 4 }; /* cycles of a product; instructions of an element, in registers and in shared memory */
+ * of the other.  A tile takes what TILE of them do beside, in which other warps may multiply. */
+static double cost_of(const tc_cuda_product *x, const tc_cuda_chain_shape *s, int warps) {
+  enum { TILE = 16, PRODUCT = 8, SPLIT = 3, PART = 4 }; /* cycles of a product; instructions of an element, in registers and in shared memory */
   const double rows = s->rows, inner = (double)s->d + s->e, outer = (double)s->n * tc_cuda_chain_outers(x);
   const double products = 3 * PRODUCT, own = 3 + 2; /* to begin products and to add their sums */
   const double a = (s->raw ? 1 + 4 * SPLIT : 2) / (double)s->cols * inner + 4.0 * SPLIT * 8 / s->n * outer;
   const double b = 1 / rows * inner + (tc_cuda_chain_has_own_b(x) ? 2 : 4) / rows * outer;
   const double beside = own + (a + b) / (inner + outer) + PART * 2 / (s->warps * rows);
-  return (products > beside ? products + 0.5 * beside : beside + 0.5 * products) / products;
+  const double waiting = (0.3 + TILE / (rows * s->cols * (inner + outer) / 8)) * 4 / warps;
+  return (products > beside ? products + 0.5 * beside : beside + 0.5 * products) / products * (1 + waiting);
 }
 
 /* Low parts, of one tile of each. */

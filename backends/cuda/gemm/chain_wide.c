@@ -51,17 +51,19 @@ static int blocks_of(const tc_cuda_product *x, const shape *s, int shared) {
   return blocks > 0 ? blocks : shared_of(x, s) <= shared;
 }
 
-/* What a multiplication costs; where warps are few there is waiting. */
-static double cost_of(const tc_cuda_product *x, const shape *s, int shared) {
-  return s->unit->cost(x, s) * (1 + 2.5 / (blocks_of(x, s, shared) * s->warps));
+/* What a multiplication costs.  Tensor cores' blocks of fewer than most rows are for what leaves multiprocessors idle: they are alone. */
+static double cost_of(const tc_cuda_product *x, const shape *s, int most_rows, int shared) {
+  enum { MOST_ROWS = 128 };
+  const int blocks = s->unit->parts && most_rows < MOST_ROWS ? 1 : blocks_of(x, s, shared);
+  return s->unit->cost(x, s, blocks * s->warps);
 }
 
 /* The best shape of at most so many rows where a multiprocessor has so much shared memory; false:
  * there is none. */
 static void take_better(const tc_cuda_product *x, int most_rows, int shared, const shape *s, double *best, shape *to) {
-  enum { MOST_REGISTERS = 224 }; /* of a thread */
+  enum { MOST_REGISTERS = 232 }; /* of a thread */
   if (rows_of(s) > most_rows || s->unit->registers(x, s) > MOST_REGISTERS || shared_of(x, s) > shared) return;
-  const double cost = cost_of(x, s, shared);
+  const double cost = cost_of(x, s, most_rows, shared);
   if (*best > 0 && cost >= *best) return;
   *best = cost;
   *to = *s;

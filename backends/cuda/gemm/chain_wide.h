@@ -28,8 +28,8 @@ typedef struct tc_cuda_chain_unit {
   void (*put_places)(tc_cuda_product *x, const char *tiles_end);
   /* registers of a thread that sums, scores and operands take */
   int (*registers)(const tc_cuda_product *x, const tc_cuda_chain_shape *s);
-  /* what a multiplication takes, in any unit, where there are always warps to go on with */
-  double (*cost)(const tc_cuda_product *x, const tc_cuda_chain_shape *s);
+  /* what a multiplication takes, in any unit, of so many warps of a multiprocessor: where they are few there is waiting */
+  double (*cost)(const tc_cuda_product *x, const tc_cuda_chain_shape *s, int warps);
   const char *place; /* C: where the thread is: own, its first row of the block, and what layout.place names */
   /* C: operands of the inner products have arrived: A (rows), or B of tiles `now`.  Optional. */
   void (*arrived)(tc_cuda_product *x, bool rows);

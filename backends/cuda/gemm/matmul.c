@@ -6,6 +6,7 @@
 
 #include "backends/cuda/gemm/chain.h"
 #include "backends/cuda/gemm/k_parts.h"
+#include "backends/cuda/gemm/skinny.h"
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
@@ -68,19 +69,21 @@ static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
 }
 
 /* Where our own product is faster than the library's. */
-static void put_own(const tc_cuda_product *x, const tc_cuda_template *t, tc_buf *out) {
+static void put_own(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_template *t, tc_buf *out) {
   const int side = (int)x->plan->short_side;
+  tc_cuda_put_is_skinny(x, o, "mm.m", "mm.n", "mm.k", "mm.batch", out);
+  if (!side) return;
+  tc_put(out, " || (");
   tc_putf(out, "%s && (tc_cuda_is_short(c, &mm, %d, %d)", t->own, side, (int)x->plan->short_depth);
   if (x->plan->one_pass) tc_putf(out, " || tc_cuda_saves_pass(c, &mm, %d, %d)", side, (int)x->plan->short_depth);
   if (x->plan->template == TC_CUDA_MMA) tc_putf(out, " || tc_cuda_is_unaligned(c, &mm, %d)", side);
-  tc_put(out, ")");
+  tc_put(out, "))");
 }
 
-static uint32_t put_library(const tc_cuda_product *x, uint32_t first, const tc_cuda_template *t,
+static uint32_t put_library(const tc_cuda_product *x, const tc_cuda_operand *o, uint32_t first, const tc_cuda_template *t,
                             tc_buf *device, tc_buf *host, bool *failed) {
   tc_buf own = {0};
-  if (x->plan->short_side) put_own(x, t, &own);
-  else tc_put(&own, "0");
+  put_own(x, o, t, &own);
   first = tc_cuda_put_library(x->k, x->p, first, own.text ? own.text : "", device, host, failed);
   *failed |= own.failed;
   tc_buf_free(&own);
@@ -106,7 +109,7 @@ static void put_follow(const tc_cuda_product *x, const tc_cuda_operand *o, const
 }
 
 static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cuda_operand *o,
-                         const tc_cuda_template *t, const char *library, unsigned gather,
+                         const tc_cuda_template *t, const char *library, unsigned gather, uint32_t skinny,
                          tc_buf *out) {
   tc_buf text = {0}, conditions = {0}, results = {0};
   const bool apart = t->unaligned_results && t->unaligned_results(x, o);
@@ -125,6 +128,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_put(&text, ", batches = ");
   tc_cuda_put_batch_count(x->p, x->mm, &text);
   tc_put(&text, ";\n");
+  if (!tc_mm_is_chain(x->mm)) tc_cuda_put_skinny_launch(x, o, body, skinny, &text);
   t->launch(x, o, &text);
   put_follow(x, o, body, gather, apart, &text);
   tc_cuda_put_host_head(x->k, x->p, "@NAME@", "", text.text ? text.text : "", out);
@@ -166,19 +170,22 @@ static const tc_cuda_template *template_of(const tc_cuda_product *x) {
 /* Device and host text; false: out of memory. */
 static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *device, tc_buf *host,
                         uint32_t *functions) {
-  tc_buf body = {0}, tensor = {0}, general = {0}, gather = {0}, all = {0}, library = {0};
+  tc_buf body = {0}, tensor = {0}, skinny = {0}, general = {0}, gather = {0}, all = {0}, library = {0};
   unsigned last = 0;
   const tc_cuda_template *t = template_of(x);
   bool failed = false;
   put_whole_body(x, o, t->body, &body);
   put_whole_body(x, o, t->tensor, &tensor);
   put_whole_body(x, o, t->general, &general);
-  tc_putf(&all, "%s%s%s", body.text ? body.text : "", tensor.text ? tensor.text : "", general.text ? general.text : "");
+  if (!tc_mm_is_chain(x->mm)) put_whole_body(x, o, tc_cuda_skinny, &skinny);
+  tc_putf(&all, "%s%s%s%s", body.text ? body.text : "", tensor.text ? tensor.text : "", general.text ? general.text : "", skinny.text ? skinny.text : "");
   const tc_cuda_bodies b = {body.text ? body.text : "", tensor.text ? tensor.text : "", general.text ? general.text : "",
                             all.text ? all.text : ""};
   tc_print_fused(x->k, x->p, device);
   tc_cuda_put_approximate_math(x->k, true, device);
   *functions = t->put(x, o, &b, device);
+  const uint32_t first_skinny = *functions;
+  *functions = tc_cuda_put_skinny(x, o, &b, skinny.text ? skinny.text : "", first_skinny, device);
   if (tc_cuda_has_k_parts(x->k)) {
     const bool chain = tc_mm_is_chain(x->mm);
     put_whole_body(x, o, chain ? tc_cuda_chain_gather : tc_cuda_gather, &gather);
@@ -187,13 +194,14 @@ static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *de
     if (chain) tc_cuda_chain_put_gather(x, &b, text, (*functions)++, device);
     else *functions = tc_cuda_put_gather(x, o, &b, text, last, device);
   }
-  if (x->plan->library) *functions = put_library(x, *functions, t, device, &library, &failed);
+  if (x->plan->library) *functions = put_library(x, o, *functions, t, device, &library, &failed);
   tc_cuda_put_approximate_math(x->k, false, device);
-  put_launcher(x, b.all, o, t, library.text ? library.text : "", last, host);
-  failed = failed || library.failed || body.failed || tensor.failed || general.failed || gather.failed || all.failed;
+  put_launcher(x, b.all, o, t, library.text ? library.text : "", last, first_skinny, host);
+  failed = failed || library.failed || body.failed || tensor.failed || skinny.failed || general.failed || gather.failed || all.failed;
   tc_buf_free(&gather);
   tc_buf_free(&body);
   tc_buf_free(&tensor);
+  tc_buf_free(&skinny);
   tc_buf_free(&general);
   tc_buf_free(&all);
   tc_buf_free(&library);

@@ -20,3 +20,15 @@ template <int COUNT, int SIDE, class T> TC_FN void tc_run_put(T *row, const T *f
     tc_stored<run>(row + tc_at<COUNT, SIDE>(at, i), v);
   }
 }
+/* @ tc_total_of_lane */
+/* Of N values that each of N lanes beside each other has, the one that the lane's number among them says, summed up. */
+template <int N, class T> TC_FN T tc_total_of_lane(const T *x, int lane) {
+  if constexpr (N == 1) return x[0];
+  else {
+    const bool upper = lane & N / 2;
+    T half[N / 2];
+    TC_UNROLL for (int i = 0; i < N / 2; ++i)
+      half[i] = (upper ? x[i + N / 2] : x[i]) + tc_shuffle(0xffffffffu, upper ? x[i] : x[i + N / 2], N / 2);
+    return tc_total_of_lane<N / 2>(half, lane);
+  }
+}
