@@ -84,6 +84,11 @@ void tc_cuda_chain_put_ends(tc_cuda_product *x) {
   for (int i = 0; i < x->mm->inner.n; ++i) tc_cuda_put_extent(x, end[i], tc_mm_deep(x->mm, i));
 }
 
+void tc_cuda_chain_open_tiles(tc_cuda_product *x, const tc_mm_keys *keys) {
+  if (keys->has_first != keys->has_end) tc_cuda_open_tiles_of_all(x, "M", "N");
+  else tc_cuda_open_tiles(x, "M", "N");
+}
+
 /* Rows of most keys come first, so that those of few fill what is left: keys in front of a row's
  * end are most in the last rows, those behind a row's first one in the first. */
 void tc_cuda_chain_put_first(tc_cuda_product *x, const tc_mm_keys *keys) {

@@ -81,6 +81,9 @@ void tc_cuda_chain_put_template(const tc_cuda_product *x, const char *numbers, c
 
 /* All that follows is C.  d_end and e_end: what inner products sum over. */
 void tc_cuda_chain_put_ends(tc_cuda_product *x);
+/* The loop over tiles of M x N; where keys begin or end with the row, those of most keys come first, of all batches: head by head
+ * the same multiprocessors would have all heavy ones. */
+void tc_cuda_chain_open_tiles(tc_cuda_product *x, const tc_mm_keys *keys);
 /* m0 and n0, of `tile`: a block's first row and column. */
 void tc_cuda_chain_put_first(tc_cuda_product *x, const tc_mm_keys *keys);
 /* The keys that any of the block's rows has terms of, first to end, from a multiple of KEYS on, and

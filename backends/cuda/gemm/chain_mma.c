@@ -238,8 +238,7 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   const tc_mm_keys keys = tc_mm_find_keys(x->k, tc_graph_dims(x->p->graph));
   put_sizes(x);
   tc_cuda_put_mbarriers(x, o);
-  if (keys.has_first != keys.has_end) tc_cuda_open_tiles_of_all(x, "M", "N");
-  else tc_cuda_open_tiles(x, "M", "N");
+  tc_cuda_chain_open_tiles(x, &keys);
   tc_cuda_put_mbarrier_inits(x, o);
   tc_cuda_chain_put_first(x, &keys);
   tc_cuda_put_batches(x);

@@ -75,7 +75,8 @@ static void put_own(const tc_cuda_product *x, const tc_cuda_operand *o, const tc
   if (!side) return;
   tc_put(out, " || (");
   tc_putf(out, "%s && (tc_cuda_is_short(c, &mm, %d, %d)", t->own, side, (int)x->plan->short_depth);
-  if (x->plan->one_pass) tc_putf(out, " || tc_cuda_saves_pass(c, &mm, %d, %d)", side, (int)x->plan->short_depth);
+  const bool wide = o[TC_CUDA_A].plan.width > 1 && o[TC_CUDA_B].plan.width > 1; /* single elements take longer than a pass */
+  if (x->plan->one_pass && wide) tc_putf(out, " || tc_cuda_saves_pass(c, &mm, %d, %d)", side, (int)x->plan->short_depth);
   if (x->plan->template == TC_CUDA_MMA) tc_putf(out, " || tc_cuda_is_unaligned(c, &mm, %d)", side);
   tc_put(out, "))");
 }
