@@ -4,6 +4,7 @@ Rows are files of bench/build; columns
 
     without    clang without the plugin (the bodies alone)
     cpu        kernels for CPUs, nothing kept
+    gcc        the same by GCC with its plugin, where there is one
     cold       kernels for CPUs and GPUs, nothing kept
     warm       the same again, nothing changed
     changed    the same with one kernel changed
@@ -24,7 +25,8 @@ import time
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build")
 INCLUDE = "build/release/include"
-WAYS = ("without", "cpu", "cold", "warm", "changed")
+WAYS = ("without", "cpu", "gcc", "cold", "warm", "changed")
+KEEP_NOTHING = ("without", "cpu", "gcc")
 
 # Name, files, flags, what changes one kernel: file, text, another text.
 SETS = (
@@ -39,6 +41,7 @@ SETS = (
 # Seconds: for plain files the plugin adds nothing that can be felt; goals for GPT-2 on 2 cores.
 BOUNDS = {("no annotations", "cold"): 0.2, ("MLP", "cpu"): 1.5, ("GPT-2 f32", "cold"): 20, ("GPT-2 f32", "warm"): 1,
           ("GPT-2 training step", "cpu"): 15, ("GPT-2 training step", "cold"): 40}
+GCC_BOUND = 1.15  # of the processor time by Clang
 KILOBYTES = {"GPT-2 training step": 1024}  # of an object
 
 
@@ -48,11 +51,19 @@ class Bench:
 
     def command(self, name, way, plugin, flags):
         source = os.path.join(self.folder, "changed" if way == "changed" else "as_is", name)
-        command = [self.o.clang, "-O2", "-c", "-I", INCLUDE, "-I", HERE, *flags, source, "-o", self.object(name)]
+        compiler = [self.o.gcc, "-std=gnu17"] if way == "gcc" else [self.o.clang]
+        command = [*compiler, "-O2", "-c", "-I", INCLUDE, "-I", HERE, *flags, source, "-o", self.object(name)]
         if way == "without":
             return command
-        return command + ["-fplugin=" + plugin, "-fplugin-arg-tc-backend=" + ("openmp" if way == "cpu" else "all"),
-                          *("-fplugin-arg-tc-" + option for option in self.o.option)]
+        option = "-fplugin-arg-" + ("libtcgcc-" if way == "gcc" else "tc-")
+        return command + ["-fplugin=" + (plugin_of_gcc(plugin) if way == "gcc" else plugin),
+                          option + "backend=" + ("openmp" if way in KEEP_NOTHING else "all"),
+                          *(option + each for each in self.o.option)]
+
+    def ways(self, plugin):
+        """Those that there are: GCC may be missing, or a plugin for it."""
+        by_gcc = shutil.which(self.o.gcc) and os.path.exists(plugin_of_gcc(plugin))
+        return [way for way in WAYS if way != "gcc" or by_gcc]
 
     def object(self, name):
         return os.path.join(self.folder, name + ".o")
@@ -68,7 +79,7 @@ class Bench:
         kept = os.path.join(self.folder, "kept")
         if way == "cold":
             shutil.rmtree(kept, ignore_errors=True)
-        return dict(os.environ, TC_BUILD_CACHE="off" if way in ("without", "cpu") else kept)
+        return dict(os.environ, TC_BUILD_CACHE="off" if way in KEEP_NOTHING else kept)
 
     def run(self, files, way, plugin, flags):
         """Seconds, seconds of all processors, and MB of the process that takes most.  One file after the other, as make without -j."""
@@ -89,15 +100,19 @@ class Bench:
         """For each plugin and way the medians of seconds and of processor seconds; and the objects' size."""
         write_sources(self.folder, files, change)
         changed = [change[0]]  # make would compile that file alone
-        times = {p: {w: [] for w in WAYS} for p in plugins}
+        times = {p: {w: [] for w in self.ways(path)} for p, path in plugins.items()}
         for _ in range(self.o.runs):
             for plugin, path in plugins.items():
-                for way in WAYS:
+                for way in times[plugin]:
                     these = changed if way == "changed" else files
                     times[plugin][way].append(self.run(these, way, path, flags))
         return {p: {**{w: [statistics.median(x) for x in zip(*t)] for w, t in ways.items()},
                     "KB": self.kilobytes(files, "cpu", plugins[p], flags),
                     "KB both": self.kilobytes(files, "warm", plugins[p], flags)} for p, ways in times.items()}
+
+
+def plugin_of_gcc(plugin):
+    return os.path.join(os.path.dirname(plugin), "gcc", "libtcgcc.so")
 
 
 def write_sources(folder, files, change):
@@ -122,12 +137,15 @@ def makes_for_gpus(options, plugin):
 
 def show(name, plugin, ways):
     def cell(way):
+        if way not in ways:
+            return f"{'':17} "
         bound = BOUNDS.get((name, way))
         late = bound is not None and plugin == "" and ways[way][0] > bound
+        late = late or way == "gcc" and ways[way][1] > GCC_BOUND * ways["cpu"][1]
         return f"{ways[way][0]:7.2f} ({ways[way][1]:6.2f})" + ("!" if late else " ")
     large = "!" if plugin == "" and ways["KB"] > KILOBYTES.get(name, math.inf) else " "
     both = ways["KB both"]
-    print(f"{name + plugin:32}{ways['KB']:6.0f}{large}{both:6.0f} {max(ways[w][2] for w in WAYS):6.0f} "
+    print(f"{name + plugin:32}{ways['KB']:6.0f}{large}{both:6.0f} {max(ways[w][2] for w in WAYS if w in ways):6.0f} "
           + "".join(cell(w) for w in WAYS), flush=True)
 
 
@@ -136,6 +154,7 @@ def main():
     p.add_argument("--build", required=True, help=argparse.SUPPRESS)
     p.add_argument("--out", required=True, help=argparse.SUPPRESS)
     p.add_argument("--clang", default="clang-19")
+    p.add_argument("--gcc", default="gcc-12")
     p.add_argument("--runs", type=int, default=3)
     p.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the plugin, such as the architectures that kernels are made for")
     p.add_argument("--only", default="", help="rows whose name contains this")
