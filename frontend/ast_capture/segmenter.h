@@ -79,6 +79,7 @@ private:
                   bool finish);
   void report(const Obstacle &o);
   void settle(size_t first, size_t inner, bool compiled);
+  void join_breaks();
   std::map<std::string, TypeFact> foresee(const clang::Stmt *s);
 
   // paths.cpp

@@ -260,6 +260,27 @@ void Segmenter::descend(const Stmt *s) {
 
 // ---- a function ---------------------------------------------------------------------------------
 
+// A statement may stop several segments, not all of which were followed by some inside of it, or know a remedy; and a function
+// that calls itself meets its own branches again, in another statement of its own.  It is one break, of which all is told.
+void Segmenter::join_breaks() {
+  std::map<std::tuple<unsigned, bool, tc_severity, std::string>, size_t> first;
+  std::vector<Break> joined;
+  for (Break &each : breaks) {
+    const Message &m = each.message;
+    auto [at, is_new] = first.try_emplace(
+        {m.loc.getRawEncoding(), m.notes.empty(), m.severity, m.text}, joined.size());
+    if (is_new) {
+      joined.push_back(std::move(each));
+      continue;
+    }
+    Break &same = joined[at->second];
+    if (same.inside.empty()) same.inside = each.inside;
+    if (same.remedy.empty()) same.remedy = each.remedy;
+    same.around = same.around && each.around;
+  }
+  breaks = std::move(joined);
+}
+
 void Segmenter::run(bool fullgraph) {
   std::string name = "'" + function->getNameAsString() + "'";
   if (reading.has("setjmp")) {
@@ -276,23 +297,14 @@ void Segmenter::run(bool fullgraph) {
                llvm::all_of(out.segments, [](const Segment &s) { return s.whole; });
   if (wrong || (fullgraph && !breaks.empty() && !whole)) out.segments.clear();
   bool partly = !out.segments.empty();
-  // A statement may stop several segments, not all of which were followed by some inside of it.
-  // A function that calls itself meets its own branches again, in another statement of its own.
-  std::set<std::tuple<unsigned, bool, std::string>> shown, compiled_inside;
-  auto key = [](const Message &m) {
-    return std::tuple(m.loc.getRawEncoding(), m.notes.empty(), m.text);
-  };
-  for (const Break &each : breaks)
-    if (partly && !each.inside.empty()) compiled_inside.insert(key(each.message));
+  join_breaks();
   for (auto &[m, inside, remedy, around] : breaks) {
     if (wrong && m.severity != TC_ERROR) continue;
     if (around && !partly && !fullgraph) continue;
-    if (inside.empty() && compiled_inside.count(key(m))) continue;
     if (partly && !inside.empty()) m.text += "; " + inside;
     if (!remedy.empty()) m.text += "; " + remedy;
     if (m.severity == TC_MISSED)
       m.text = (partly ? "graph break in " + name + ": " : name + " not compiled: ") + m.text;
-    if (!shown.insert(key(m)).second) continue;
     sink(m);
     if (!partly && !fullgraph) break; // the rest may follow from it
   }

@@ -31,3 +31,16 @@ TC_COMPILE tc_tensor *power(M, int n) {
 // CHECK: messages_once.c:[[#@LINE-3]]:9: remark: graph break in 'power': the branch depends on a value that is not known at build time; its sides are compiled, each for itself
 // CHECK: messages_once.c:[[#@LINE-4]]:9: remark: graph break in 'power': the branch depends on a value that is not known at build time; TC_SPECIALIZE("n=...")
 // CHECK: messages_once.c:[[#@LINE-4]]:20: note: 'power' is called here
+
+// A loop that is met as a part of its scope, where the count is known to be a size, and by itself, where it is a number.
+TC_COMPILE void halved(tc_tensor *x TC_SHAPE("f32[N]")) {
+  TC_SCOPE {
+    int64_t size = tc_size(x, 0);
+    while (size > 1) {
+      tc_add_s_(x, 1);
+      size /= 2;
+    }
+  }
+}
+// CHECK: messages_once.c:[[#@LINE-6]]:17: remark: graph break in 'halved': the number of rounds of the loop {{.*}} its body is compiled, {{.*}} TC_SPECIALIZE("N=...")
+// CHECK-NOT: messages_once.c:[[#@LINE-7]]:
