@@ -35,6 +35,14 @@ bool tc_plan_program(const tc_backend *b, tc_program *p, const tc_setting *setti
   return !path || !b->schedule || read_schedule(b, p, path, symbol, why);
 }
 
+void tc_dump_loops(const tc_backend *b, const tc_program *p, const char *name) {
+  if (!tc_dumps("loops")) return;
+  tc_buf text = {0};
+  tc_program_print(p, &text);
+  fprintf(stderr, "; loops of %s for %s\n%s", name, b->name, text.text ? text.text : "");
+  tc_buf_free(&text);
+}
+
 void tc_dump_schedule(const tc_backend *b, const tc_program *p, const char *name,
                       const char *symbol) {
   if (!tc_dumps("schedule") || !b->schedule) return;

@@ -14,7 +14,8 @@ bool tc_dumps(const char *what);
  * `symbol`.  false: why, or nothing: out of memory. */
 bool tc_plan_program(const tc_backend *b, tc_program *p, const tc_setting *setting,
                      uint32_t nsetting, const char *symbol, tc_buf *why);
-/* TC_DUMP=schedule.  name: the user's function. */
+/* TC_DUMP=loops, and TC_DUMP=schedule.  name: the user's function. */
+void tc_dump_loops(const tc_backend *b, const tc_program *p, const char *name);
 void tc_dump_schedule(const tc_backend *b, const tc_program *p, const char *name,
                       const char *symbol);
 

@@ -36,14 +36,6 @@ void tc_report_missing(const tc_job *j, const tc_variant *v, tc_loc loc, const c
               j->f->part == TC_PART_WHOLE ? "" : "its gradients on ", v->b->device_label, why);
 }
 
-static void dump_loops(const tc_job *j, const tc_variant *v) {
-  if (!tc_dumps("loops")) return;
-  tc_buf text = {0};
-  tc_program_print(v->p, &text);
-  fprintf(stderr, "; loops of %s for %s\n%s", j->f->name, v->b->name, text.text ? text.text : "");
-  tc_buf_free(&text);
-}
-
 static void dump_kernels(const tc_variant *v) {
   if (!tc_dumps(v->b->name) && !tc_dumps("kernels")) return;
   for (uint32_t i = 0; i < v->p->nkernel; i = tc_launch_end(v->p, i)) {
@@ -126,7 +118,7 @@ static bool make_variant(const tc_job *j, tc_variant *v) {
   v->p = tc_lower(j->graph, v->b->target);
   if (!v->p) return false;
   const bool planned = plan_kernels(j, v);
-  dump_loops(j, v);
+  tc_dump_loops(v->b, v->p, j->f->name);
   if (planned) tc_dump_schedule(v->b, v->p, j->f->name, j->f->symbol);
   if (planned && check(j, v) && emit_kernels(j, v)) {
     part_siblings(j, v);

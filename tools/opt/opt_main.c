@@ -81,6 +81,7 @@ static bool plan(tc_program *p, const request *r) {
   const char *name = tc_graph_name(p->graph);
   tc_buf why = {0};
   const bool ok = tc_plan_program(b, p, r->setting.at, (uint32_t)r->setting.n, name, &why);
+  tc_dump_loops(b, p, name);
   if (ok) tc_dump_schedule(b, p, name, name);
   else fprintf(stderr, "tc-opt: %s\n", why.text ? why.text : "out of memory");
   tc_buf_free(&why);
