@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <tcompile.h>
+#include <tcompile/indexing.h>
 #include <tcompile/nn.h>
 #include <tcompile/optim.h>
 #include <tcompile/statistics.h>

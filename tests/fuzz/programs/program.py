@@ -5,6 +5,7 @@ from math import prod
 
 from blocks import Blocks
 from control import Control
+from indexed import Indexed
 from layers import Layers
 from ops import Ops
 from parts import Parts
@@ -24,7 +25,7 @@ CHOICES = (("f32", "f64"), ("f16", "f32", "bf16"), ("f32", "bf16"), ("i32", "i64
 MODES = tuple(f"mode={mode}" for mode in ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"))
 
 
-class Program(Ops, Products, Windows, Layers, Blocks, Parts, Control, Writes):
+class Program(Ops, Products, Windows, Layers, Indexed, Blocks, Parts, Control, Writes):
     def __init__(self, number, seed):
         self.name, self.r = f"f{number}", random.Random(f"{seed}.{number}")
         self.params, self.body, self.helpers, self.open = [], [], {}, []
@@ -67,6 +68,7 @@ class Program(Ops, Products, Windows, Layers, Blocks, Parts, Control, Writes):
                 (self.resampled, 0.3), (self.bordered, 0.4), (self.sampled, 0.2), (self.shuffled, 0.2),
                 (self.activation, 0.6), (self.random_numbers, 0.3), (self.attention, 0.8), (self.rotary, 0.3), (self.cache, 0.2), (self.recurrent, 0.3), (self.quantised, 0.4),
                 (self.channel_norm, 0.6), (self.loss_function, 0.6), (self.bag, 0.2), (self.statistic, 0.4),
+                (self.elements_at, 0.5), (self.taken, 0.2), (self.rows_at, 0.4), (self.triangle, 0.2), (self.difference, 0.3),
                 (self.residual, 0.3), (self.transformer, 0.3), (self.ordered, 0.4),
                 (self.pair, 0.4), (self.handed_out, 0.3), (self.state, 0.3), (self.listed_parts, 0.3), (self.optimiser, 0.3), (self.mapped_examples, 0.3), (self.autocast, 0.3),
                 (self.count_check, 0.4), (self.scope, 0.5), (self.constant_branch, 0.3), (self.known_choice, 0.5), (self.array_loop, 0.5)]
