@@ -7,7 +7,11 @@
  *
  * Sums of f32 and f64 are made in blocks of k, which join the total in c one after the other: the
  * rounding error of a sum of K terms grows with the square root of BLOCK + K / BLOCK then, not of K
- * (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). */
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
+ *
+ * Loops of one micro-kernel that differ in what they ask for round alike: `contract(on)` fuses a product and the addition in
+ * its statement wherever the machine has that, where `fast` leaves it to an optimiser that may move one of them elsewhere.
+ * Their bodies have no branches, which would make sums change registers. */
 #include "backends/openmp/gemm/matmul.h"
 
 #include <string.h>
@@ -91,8 +95,8 @@ static void put_steps(const tile *t, bool ahead) {
   for (int j = 0; is_offset(t) && j < t->vectors; ++j)
     tc_putf(t->out, "        z%d = __builtin_ia32_vpdpbusd512(z%d, offset, b%d);\n", j, j, j);
   for (int i = 0; i < t->rows; ++i) put_row(t, i);
-  if (ahead)
-    tc_putf(t->out, "        for (uint64_t i = 0; i < %d * sizeof(V); i += 64) __builtin_prefetch(b + ahead + i, 0, 2);\n", t->vectors);
+  for (int j = 0; ahead && j < t->vectors; ++j)
+    tc_putf(t->out, "        if (%d * sizeof(V) %% 64 == 0) __builtin_prefetch(b + ahead + %d * sizeof(V), 0, 2);\n", j, j);
   tc_put(t->out, "        __builtin_prefetch(prefetch, 0, 2);\n        prefetch += as, b += bs");
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, ", a%d += ks", i);
   tc_put(t->out, ";\n      }\n");
@@ -193,6 +197,7 @@ void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
     tc_putf(out, "  tc_mm_amx_tile(%d, %d, k, a, rs, ks, b, bs, c, cs, add, prefetch, as);\n", rows,
             vectors);
   } else {
+    if (t.blocked) tc_put(out, "#pragma clang fp contract(on)\n");
     put_types(&t);
     put_rows_of_a(&t);
     put_blocks(&t);
