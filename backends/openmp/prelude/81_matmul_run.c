@@ -243,16 +243,17 @@ TC_MM_FN tc_mm_next tc_mm_next_panel(const tc_mm_call *c, const tc_mm_task *t, i
   return x;
 }
 
-/* The rows of the task's A panel p, where they lie side by side; where A is stored by columns, a line of each. */
+/* The rows of the task's A panel p, where they lie side by side; where A is stored by columns, a line of each: the last one that
+ * the rows are in, for the panel before reads the others. */
 TC_MM_FN tc_mm_next tc_mm_next_rows(const tc_mm_call *c, const tc_mm_task *t, int64_t p, int64_t kb,
                                     int64_t kn) {
   const tc_mm *g = c->g;
   tc_mm_next x = {0, 0, 1, 64, 0};
   const int columns = g->a_rs == g->es;
   if (!g->a_at || (!columns && (g->a_ks != g->es || g->a_rs != kn * g->es)) || p >= t->p1) return x;
-  const int64_t m0 = p * g->mr;
-  x.line = g->a_at(g, t->batch, m0, kb * c->kc);
-  x.count = columns ? kn : (int64_t)((uint64_t)(tc_mm_min(g->mr, g->m - m0) * g->a_rs + 63) / 64);
+  const int64_t m0 = p * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
+  x.line = g->a_at(g, t->batch, columns ? m0 + rows - 1 : m0, kb * c->kc);
+  x.count = columns ? kn : (int64_t)((uint64_t)(rows * g->a_rs + 63) / 64);
   x.per = x.count;
   if (columns) x.step = g->a_ks;
   return x;
