@@ -157,20 +157,26 @@ static bool is_transformed(const tc_omp_matmul *x) {
 }
 
 /* Rows of a tile of one vector, where all of N may be in one: a call for each 8 of them takes as long as their products.  The
- * pointers to more rows than these are in no registers.  0: there is none.  Of an A that is stored by columns lower tiles are
- * faster. */
+ * pointers to more rows than these are in no registers.  0: there is none. */
 static int narrow_rows(const tc_omp_matmul *x, const level *l) {
   enum { ROWS_OF_NARROW = 16 };
   int64_t least, most_rows, fewest_rows, most;
   tc_dims *c = tc_graph_dims(x->p->graph);
   tc_dim_range(c, x->mm->axis[x->an].extent, &least, &most);
   tc_dim_range(c, x->mm->axis[x->am].extent, &fewest_rows, &most_rows);
-  if (l->tile || l->lanes < 16 || tc_mm_is_chain(x->mm) || is_transformed(x) || tc_omp_mm_a_cols(x)) return 0;
+  if (l->tile || l->lanes < 16 || tc_mm_is_chain(x->mm) || is_transformed(x)) return 0;
   return least <= l->lanes * 4 / x->e.sum && most_rows >= 2 * ROWS_OF_NARROW ? ROWS_OF_NARROW : 0;
 }
 
 static const char *tile_of(const tc_omp_matmul *x, const level *l) {
   return l->pair == 4 ? tc_dtype_text(x->bytes) : l->tile ? l->tile : x->e.tile;
+}
+
+/* Do tiles of one vector take a number of columns?  Other levels have no moves of a part of a vector that take no longer
+ * than those of a whole one. */
+static bool has_masks(const tc_omp_matmul *x, const level *l) {
+  const char *const tile = tile_of(x, l);
+  return l->lanes == 16 && (*tile == 'f' || !strcmp(tile, "bf16"));
 }
 
 static bool uses(const tc_omp_matmul *x, const level *l) {
@@ -194,9 +200,9 @@ static void put_tiles(const tc_omp_matmul *x) {
     const int w = widths_of(vectors_of(x, l), nr_of(x, l), x->mm->axis[x->an].extent,
                             is_transformed(x), width);
     for (int r = 0; r < n; ++r)
-      for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j]);
+      for (int j = 0; j < w; ++j) tc_omp_mm_put_tile(x->out, tile_of(x, l), rows[r], width[j], width[j] == 1 && has_masks(x, l));
     const int narrow = narrow_rows(x, l);
-    if (narrow) tc_omp_mm_put_tile(x->out, tile_of(x, l), narrow, 1);
+    if (narrow) tc_omp_mm_put_tile(x->out, tile_of(x, l), narrow, 1, has_masks(x, l));
   }
   tc_put(x->out, "#endif\n");
 }
@@ -226,6 +232,7 @@ static void put_level(const tc_omp_matmul *x, const level *l) {
   tc_put(x->out, "},\n");
   const int narrow = narrow_rows(x, l);
   if (narrow) tc_putf(x->out, "      .narrow = tc_mm_%s_%dx1, .narrow_rows = %d,\n", tile_of(x, l), narrow, narrow);
+  if (has_masks(x, l)) tc_put(x->out, "      .masked = 1,\n");
   const bool amx = l->tile && !strcmp(l->tile, "amx");
   tc_putf(x->out, "      .slices = %d,\n", amx && x->mm->costly ? 16 : 1);
   if (amx) tc_put(x->out, "      .a_lines = 1, .begin = tc_mm_amx_begin, .end = tc_mm_amx_end,\n");

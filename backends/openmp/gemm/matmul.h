@@ -123,8 +123,9 @@ void tc_omp_mm_put_image(tc_omp_matmul *x); /* @NAME@_image, and of a gradient @
 void tc_omp_mm_put_winograd(const tc_omp_matmul *x);
 void tc_omp_mm_put_winograd_gradient(const tc_omp_matmul *x);
 
-/* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>. */
-void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors);
+/* A micro-kernel, once in a unit: tc_mm_<type>_<rows>x<vectors>; masked: one of one vector, which stores as many columns
+ * as it is told (TC_MM_COLUMNS). */
+void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors, bool masked);
 /* spans.c.  The body of b_pack where B is a load by parts of n, vnni: into pairs of bf16; or
  * false. */
 bool tc_omp_mm_put_spans(tc_omp_matmul *x, bool vnni);

@@ -26,6 +26,7 @@ typedef struct tile {
       type;
   int rows, vectors;
   bool vnni, bytes, blocked;
+  bool masked; /* it takes a number of columns (TC_MM_COLUMNS) */
 } tile;
 
 /* V: a vector of B; S: of sums; U and W: the same in memory. */
@@ -131,13 +132,24 @@ static void put_stores(const tile *t, const char *form) {
   }
 }
 
+/* What is in c is added, or sums are stored there, of the columns alone. */
+static void put_masked_additions(const tile *t) {
+  for (int i = 0; i < t->rows; ++i)
+    tc_putf(t->out, "      { S x; tc_maskload_4(&x, c + %d * cs, words); c%d_0 += x; }\n", i, i);
+}
+
+static void put_masked_stores(const tile *t) {
+  for (int i = 0; i < t->rows; ++i) tc_putf(t->out, "    tc_maskstore_4(c + %d * cs, &c%d_0, words);\n", i, i);
+}
+
 /* Sums rounded to bf16, two vectors at a time. */
 static void put_rounded(const tile *t) {
   for (int i = 0; i < t->rows; ++i) {
     tc_put(t->out, "     ");
     for (int j = 0; j + 1 < t->vectors; j += 2)
       tc_putf(t->out, " tc_mm_store_sums(c + %d * cs + %d * TC_L * 2, c%d_%d, c%d_%d);", i, j, i, j, i, j + 1);
-    if (t->vectors % 2)
+    if (t->masked) tc_putf(t->out, " tc_storen_bf16((tc_bf16 *)(c + %d * cs), (tc_vf32)c%d_0, words);", i, i);
+    else if (t->vectors % 2)
       tc_putf(t->out, " tc_store_bf16((tc_bf16 *)(c + %d * cs) + %d * TC_L, (tc_vf32)c%d_%d);", i, t->vectors - 1, i, t->vectors - 1);
     tc_put(t->out, "\n");
   }
@@ -150,7 +162,8 @@ static void put_results(const tile *t) {
     tc_put(t->out, "\n");
   }
   tc_put(t->out, "    if (add & TC_MM_ADD) {\n");
-  for (int i = 0; i < t->rows; ++i) {
+  if (t->masked) put_masked_additions(t);
+  for (int i = 0; !t->masked && i < t->rows; ++i) {
     tc_put(t->out, "     ");
     for (int j = 0; j < t->vectors; ++j)
       tc_putf(t->out, " c%d_%d += *(W *)(c + %d * cs + %d * sizeof(V));", i, j, i, j);
@@ -162,18 +175,19 @@ static void put_results(const tile *t) {
     put_rounded(t);
     tc_put(t->out, "      return;\n    }\n");
   }
-  put_stores(t, "*(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;");
+  if (t->masked) put_masked_stores(t);
+  else put_stores(t, "*(W *)(c + %d * cs + %d * sizeof(V)) = c%d_%d;");
 }
 
 /* All of k, or block after block. */
 static void put_blocks(const tile *t) {
   if (t->blocked)
     tc_putf(t->out,
-            "  const int64_t blocks = k > %d ? (k + %d) / %d : 1, block = (k + blocks - 1) / blocks, part = block / %d + 1;\n"
+            "  const int64_t blocks = (k + %d) / %d, block = blocks > 1 ? (k + blocks - 1) / blocks : k, part = block / %d + 1;\n"
             "  do {\n"
             "    int64_t n = k < block ? k : block;\n"
             "    k -= n;\n",
-            BLOCK, BLOCK - 1, BLOCK, t->rows);
+            BLOCK - 1, BLOCK, t->rows);
   else tc_putf(t->out, "  const int64_t part = k / %d + 1;\n  {\n    int64_t n = k;\n", t->rows);
   put_sums(t);
   put_loop(t);
@@ -181,9 +195,21 @@ static void put_blocks(const tile *t) {
   tc_put(t->out, t->blocked ? "    add |= TC_MM_ADD;\n  } while (k > 0);\n" : "  }\n");
 }
 
-void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
-  const tile t = {out,         type, rows, vectors, strcmp(type, "bf16") == 0, type[1] == '8',
-                  *type == 'f'};
+/* `words` of 4 bytes that the columns take in a row of sums. */
+static void put_words(const tile *t) {
+  tc_putf(t->out, "  const int64_t words = add >> TC_MM_COLUMNS ? (add >> TC_MM_COLUMNS) * %d : TC_L;\n",
+          strcmp(t->type, "f64") ? 1 : 2);
+}
+
+void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors, bool masked) {
+  const tile t = {.out = out,
+                  .type = type,
+                  .rows = rows,
+                  .vectors = vectors,
+                  .vnni = strcmp(type, "bf16") == 0,
+                  .bytes = type[1] == '8',
+                  .blocked = *type == 'f',
+                  .masked = masked};
   tc_putf(out, "#ifndef TC_MM_%s_%dx%d\n#define TC_MM_%s_%dx%d\n", type, rows, vectors, type, rows,
           vectors);
   tc_putf(out,
@@ -199,6 +225,7 @@ void tc_omp_mm_put_tile(tc_buf *out, const char *type, int rows, int vectors) {
   } else {
     if (t.blocked) tc_put(out, "#pragma clang fp contract(on)\n");
     put_types(&t);
+    if (masked) put_words(&t);
     put_rows_of_a(&t);
     put_blocks(&t);
   }

@@ -1,14 +1,15 @@
 /* Matrix products: what micro-kernels are, what a kernel tells the driver (struct tc_mm), and what all drivers of
  * products share: 81_matmul_run.c, 84_matmul_chain.c, 85_winograd.c, 87_winograd_gradient.c. */
-/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN TC_MM_ROUND TC_MM_AHEAD TC_MM_ROWS_AHEAD */
-enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4, TC_MM_ROUND = 8, TC_MM_AHEAD = 16 };
+/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN TC_MM_ROUND TC_MM_AHEAD TC_MM_ROWS_AHEAD TC_MM_COLUMNS */
+enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4, TC_MM_ROUND = 8, TC_MM_AHEAD = 16, TC_MM_COLUMNS = 8 /* bits */ };
 enum { TC_MM_ROWS_AHEAD = 32 };
 
 /* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD
  * to what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left
  * in registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  One of pairs of bf16 stores sums as
  * bf16 (TC_MM_ROUND); of those of several vectors, high ones also ask for the rows of b that they come to TC_MM_ROWS_AHEAD
- * steps later (TC_MM_AHEAD).  On its way it asks for k / pace
+ * steps later (TC_MM_AHEAD).  Where `masked` says so, one of one vector takes from bit TC_MM_COLUMNS on how many columns of c
+ * there are; 0: all.  On its way it asks for k / pace
  * lines of memory from `prefetch` on, `as` apart: a part of the next panel of B. */
 typedef void tc_mm_micro(int64_t k, const char *a, int64_t rs, int64_t ks, const char *b,
                          int64_t bs, char *c, int64_t cs, int add, const char *prefetch, int64_t as);
@@ -35,6 +36,7 @@ struct tc_mm {
               * been in use by a product of the same B, N and K, and keeps what that packed */
   int a_cols;               /* A is packed with rows side by side, of each row ku values of k, else with k side by side, */
   int a_lines;              /* and then in lines of 64 bytes, the lines of all rows side by side */
+  int masked;               /* tiles of one vector take a number of columns of c (TC_MM_COLUMNS) */
   int64_t a_rs, a_ks, b_ks, c_rs; /* strides in bytes where the callbacks below are given */
   /* Addresses of elements of operands that can be read in place, of a C that can be written in
    * place. */

@@ -23,9 +23,9 @@
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_13)
+#define tc_mm_run TC_NAME(tc_mm_run_14)
 #else
-#define tc_mm_run tc_mm_run_13
+#define tc_mm_run tc_mm_run_14
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -35,6 +35,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
 #define TC_MM_SETS (1 << 17) /* bytes from a line to the next one of its set in a second-level cache */
 #define TC_MM_WAYS 4     /* lines of a set that are kept for B, of 8 or more */
 #define TC_MM_SHORT 8    /* lines that a micro-kernel asks for in no more time than asking for what the epilogue touches takes */
+#define TC_MM_VECTOR 64  /* bytes of a vector of sums where tiles are masked */
 #define TC_MM_PANELS 64  /* most panels of rows in a task */
 #define TC_MM_FEW_IN_PLACE 8 /* panels of rows, for which a B in a second-level cache is not packed */
 #define TC_MM_TWICE 2    /* panels of B that read columns of A in place in no more time than packing them takes, wherever they lie, */
@@ -86,7 +87,8 @@ typedef struct tc_mm_part {
 typedef struct tc_mm_panel {
   int64_t n0, cols, width;
   int v;
-  int inplace; /* all columns are there, and B can be read in place */
+  int whole;   /* all columns are there, or its tiles are told how many are: C can be written in place */
+  int inplace; /* all are there, and B can be read in place */
 } tc_mm_panel;
 
 /* A finished tile whose epilogue waits until the next one is under way (or, where the multiplier of
@@ -124,9 +126,13 @@ TC_MM_FN tc_mm_panel tc_mm_panel_at(const tc_mm_call *c, int64_t q) {
   tc_mm_panel p = {.n0 = q * g->nr, .cols = tc_mm_min(g->nr, g->n - q * g->nr)};
   p.v = tc_mm_fit(g->cols, p.cols);
   p.width = g->cols[p.v];
+  p.whole = p.cols == p.width || (g->masked && p.width * g->cs == TC_MM_VECTOR);
   p.inplace = c->b_direct && p.cols == p.width;
   return p;
 }
+
+/* Are all panels of B read in place?  The last one is the one that may not be whole. */
+TC_MM_FN int tc_mm_b_in_place(const tc_mm_call *c) { return tc_mm_panel_at(c, c->npanel - 1).inplace; }
 
 /* Block kb of the packed panel q; and its word in the panel's head, where threads share B. */
 static inline char *tc_mm_packed(const tc_mm_call *c, const tc_mm_task *t, int64_t q, int64_t kb,
@@ -324,6 +330,25 @@ TC_MM_FN int64_t tc_mm_next_steps(int64_t kn, int64_t left, int64_t part) {
   return tc_mm_min(part, left > block ? (left - 1) / block * block : left);
 }
 
+/* What a micro-kernel of the panel is told of its columns. */
+static inline int tc_mm_columns_of(const tc_mm_panel *n) { return n->cols < n->width ? (int)n->cols << TC_MM_COLUMNS : 0; }
+
+/* The task's panels of A that have all rows, in place, against a panel of B, of so few steps that to begin a tile takes as long as
+ * to compute it.  C is written in place, from `out` on.  Returns how many there are. */
+TC_MM_FN int64_t tc_mm_short_tiles(const tc_mm_call *c, tc_mm_task *t, const tc_mm_panel *n, int64_t steps, const char *b,
+                                   int64_t bs, char *out) {
+  const tc_mm *g = c->g;
+  const int64_t panels = tc_mm_min(t->p1, g->m / g->mr) - t->p0, rs = g->a_rs, ks = g->a_ks * g->ku;
+  const int flags = tc_mm_columns_of(n) | (g->c_rounded ? TC_MM_ROUND : 0);
+  const char *a = panels > 0 ? g->a_at(g, t->batch, t->p0 * g->mr, 0) : 0;
+  tc_mm_micro *micro = g->micro[0][n->v];
+  for (int64_t i = 0; i < panels; ++i, a += g->mr * rs, out += g->mr * g->c_rs) {
+    t->a[i] = a, t->rs[i] = rs, t->ks[i] = ks;
+    micro(steps, a, rs, ks, b, bs, out, g->c_rs, flags, b, 0);
+  }
+  return panels > 0 ? panels : 0;
+}
+
 /* One panel of B against the task's panels of A.  The first one has the rows of A packed, each panel
  * when it is needed, while the panel before has asked for what it is packed from. */
 TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_t kb, int64_t kn,
@@ -334,7 +359,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const int64_t panels = t->p1 - t->p0;
   const char *b = n.inplace ? g->b_at(g, t->batch, k0, n.n0) : tc_mm_b_block(c, t, q, kb);
   const int64_t bs = n.inplace ? g->b_ks : n.width * g->es * g->ku;
-  const int last = k0 + kn == g->k, whole = n.cols == n.width;
+  const int last = k0 + kn == g->k, whole = n.whole;
   const int64_t part = n.inplace && c->c_direct && whole && panels > 1 ? tc_mm_steps_in_place(g, kn) : steps;
   const int64_t most = tc_mm_min(part, steps) / g->pace;
   tc_mm_next next = {b, 0, 0, 64, 0};
@@ -349,11 +374,13 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
   const int few = n.inplace && panels * most < next.count;
   if (few) next.count = 0;
   char *const out = c->c_direct && whole ? g->c_at(g, t->batch, t->p0 * g->mr, n.n0) : 0;
-  int64_t k = 0, some;
+  int64_t k = 0, some, i0 = 0;
+  if (out && c->a_direct && most < TC_MM_SHORT && steps == tc_mm_min(part, steps) && c->kblocks == 1 && !g->begin)
+    i0 = tc_mm_short_tiles(c, t, &n, steps, b, bs, out);
   do {
     some = tc_mm_next_steps(steps, steps - k, part);
     const int end = last && k + some == steps;
-    for (int64_t i = 0; i < panels; ++i) {
+    for (int64_t i = i0; i < panels; ++i) {
       const int64_t m0 = (t->p0 + i) * g->mr, rows = tc_mm_min(g->mr, g->m - m0);
       const int v = rows == g->mr ? 0 : tc_mm_fit(g->rows, rows), direct = out && rows == g->rows[v];
       /* Micro-kernels ask for C themselves, but for those with `begin`.  While few steps are made nothing arrives. */
@@ -367,7 +394,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
         const tc_mm_next more = tc_mm_next_rows(c, t, t->p0 + i + 1, kb, kn);
         if (more.count && more.count <= most) line = more.line, pitch = more.step;
       }
-      const int add = (kb > 0 || k > 0 ? TC_MM_ADD : 0) | (n.inplace && !i && (few || first) ? TC_MM_AHEAD : 0);
+      const int add = (kb > 0 || k > 0 ? TC_MM_ADD : 0) | (direct ? tc_mm_columns_of(&n) : 0) | (n.inplace && !i && (few || first) ? TC_MM_AHEAD : 0);
       const char *const a = t->a[i] + k * t->ks[i];
       if (direct) {
         micro(some, a, t->rs[i], t->ks[i], b + k * bs, bs, out + i * g->mr * g->c_rs, g->c_rs,
@@ -566,7 +593,7 @@ TC_MM_FN void tc_mm_plan(tc_mm_call *c, int64_t shared_bytes, int64_t threads) {
   c->own_columns = threads > 1 && !(c->b_direct && tc_mm_b_near(g)) &&
              (g->b_shared || g->batch < threads) && (c->a_direct || g->m <= g->n) &&
              share * threads * 4 <= g->n * 5;
-  if (c->own_b || (c->b_direct && g->n % g->nr == 0)) c->panels = c->npanel;
+  if (c->own_b || tc_mm_b_in_place(c)) c->panels = c->npanel;
   else if (!g->b_shared && c->panels < c->npanel) c->group = 1;
   else if (!g->b_shared) c->group = tc_mm_min(g->batch, fit / c->npanel);
 }
@@ -634,7 +661,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
   const int64_t tiles = g->batch * c.mpanel * c.npanel;
   const int64_t threads = tc_mm_min(tc_mm_threads(g, g->batch * g->m * g->n * (g->k + 4)), tiles);
   tc_mm_plan(&c, shared_bytes, threads);
-  if (!c.own_b && (!c.b_direct || g->n % g->nr) && !tc_mm_is_packed(&c, shared))
+  if (!c.own_b && !tc_mm_b_in_place(&c) && !tc_mm_is_packed(&c, shared))
     for (int64_t i = 0; i < (g->b_shared ? 1 : c.group) * c.panels; ++i)
       __builtin_memset(c.b + i * c.panel_bytes, 0, c.head);
   for (int i = 0; i < threads; ++i) *tc_mm_taken(&c, i, 0) = *tc_mm_taken(&c, i, 1) = 0;
