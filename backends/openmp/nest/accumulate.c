@@ -206,22 +206,28 @@ void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
 
 /* ---- at a point ------------------------------------------------------------------------------ */
 
+/* What the element, as text, makes of accumulator n.  The element of a reduction of one accumulator is the first operand: the
+ * machine's maximum takes the second one where either is NaN, so that what is selected then depends on the first, and no
+ * addition or comparison but the maximum itself is waited for from element to element. */
+static void put_accumulated(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *u, const char *v) {
+  const bool tuple = tc_print_is_tuple(a);
+  tc_buf acc = {0};
+  tc_putf(&acc, "acc%u[%s]", a->index, u);
+  tc_print_line(&x->s, "%s = tc_%s%s_%s(%s, %s);", acc.text, tc_omp_is_in_order(x, r, a) ? "later_" : "",
+                tc_print_combine(a->reducer).text, tc_print_compute(a->dtype), tuple ? acc.text : v, tuple ? v : acc.text);
+  tc_buf_free(&acc);
+}
+
 void tc_omp_put_reduce(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, const char *u) {
-  const char *t = tc_print_compute(a->dtype);
-  const tc_print_name op = tc_print_combine(a->reducer);
-  const uint32_t n = a->index;
-  tc_buf v = {0}, id = {0};
+  tc_buf v = {0}, id = {0}, there = {0};
   tc_print_tuple(a, &v);
   tc_print_identity(x->s.words, a->reducer, a->dtype, &id);
   if (r->along && x->s.lanes)
-    tc_print_line(&x->s,
-                  "acc%u[%s] = tc_%s_%s(acc%u[%s], tc_where_%s(TC_TRUTH(TC_FIRST(%s)), %s, %s));",
-                  n, u, op.text, t, n, u, tuple_type(a).text, x->s.lanes, v.text, id.text);
-  else
-    tc_print_line(&x->s, "acc%u[%s] = tc_%s%s_%s(acc%u[%s], %s);", n, u, tc_omp_is_in_order(x, r, a) ? "later_" : "",
-                  op.text, t, n, u, v.text);
+    tc_putf(&there, "tc_where_%s(TC_TRUTH(TC_FIRST(%s)), %s, %s)", tuple_type(a).text, x->s.lanes, v.text, id.text);
+  put_accumulated(x, r, a, u, there.text ? there.text : v.text);
   tc_buf_free(&v);
   tc_buf_free(&id);
+  tc_buf_free(&there);
 }
 
 /* Of the carry, and of what joins it. */
