@@ -50,7 +50,8 @@ Test(schedule, of_random_graphs) {
   cr_expect_eq(wrong, 0);
 }
 
-/* Rows of points, whose axis is cut into chunks of a known size: lanes run along rows where all of a row is short. */
+/* Rows of points, whose axis is cut into chunks of a known size: lanes run along rows where all of a row is short; along those
+ * that take many operations for a vector, too, where a second one has hardly any lanes. */
 Test(schedule, of_points_of_short_rows) {
   tc_graph *g = tc_graph_parse(
       "graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[R,1] \"y\"\n%3 = mul %1 %2\nret %3\n", &diag);
@@ -59,7 +60,20 @@ Test(schedule, of_points_of_short_rows) {
   cr_assert_eq(s->nvariant, 2);
   cr_assert_eq(s->variant[0].nwhen, 2);
   cr_expect(s->variant[0].when[0].less && s->variant[0].when[0].bound <= 16);
+  const tc_omp_stage_schedule *stage = s->variant[0].stage;
+  cr_expect(stage->transpose.n == 1 && stage->transpose_store.n == 1); /* of the only chunk, which holds the row */
   cr_expect_eq(s->variant[1].nwhen, 0);
+  tc_program_free(p);
+  tc_graph_free(g);
+}
+
+Test(schedule, of_costly_points_of_rows) {
+  tc_graph *g = tc_graph_parse("graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[C] \"y\"\n%3 = mul %1 %2\n%4 = tanh %3\n"
+                               "%5 = erf %4\n%6 = exp %5\nret %6\n", &diag);
+  tc_program *p = planned(g);
+  const tc_schedule_nest *s = &p->kernel[0].schedule->nest[0];
+  cr_assert_eq(s->nvariant, 2);
+  cr_expect(s->variant[0].when[0].bound > 16 && s->variant[0].when[0].bound <= 32);
   tc_program_free(p);
   tc_graph_free(g);
 }
@@ -456,6 +470,13 @@ Test(stated, scan_of_blocks_of_rows) {
                "program g\nkernel cumsum_1\n  nest 0\n    when j < 35\n    vector i\n    tile 32\n    stage 0 transpose %1\n"
                "    stage 0 transpose-store 1\n    else\n    vector j\n",
                "tile1[36][TC_L]");
+}
+
+/* Elements of short rows are stored one by one where they are not stated to be transposed. */
+Test(stated, points_of_short_rows) {
+  check_stated("graph g\n%1 = param f32[R,C] \"x\"\n%2 = param f32[R,1] \"y\"\n%3 = mul %1 %2\nret %3\n",
+               "program g\nkernel mul_1\n  nest 0\n    when k < 9, i >= 1 vectors\n    vector i\n    tile 256\n    else\n    vector k\n",
+               "tc_storeapart_f32(");
 }
 
 /* Element by element, from where the row of each begins. */

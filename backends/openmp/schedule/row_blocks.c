@@ -9,11 +9,21 @@
 
 enum { WORD = 4 /* bytes of an element */ };
 
+/* Are places of a row those of an axis of their own, or of its only chunk, which rows below the width have? */
+static bool is_whole_row(const tc_omp_choice *c) {
+  const tc_nest *n = c->f.nest;
+  if (tc_omp_has_intervals(n)) return false;
+  for (int i = 0; i < n->nparallel; ++i)
+    if (n->axis[i].of >= 0) return false;
+  const tc_axis *row = &n->axis[n->nparallel];
+  return row->of < 0 || (tc_dim_is_const(row->extent) && tc_dim_value(row->extent) >= c->width);
+}
+
 bool tc_omp_has_row_blocks(const tc_omp_choice *c, const tc_stage *st) {
   const tc_nest *n = c->f.nest;
   return c->width && c->width <= TC_OMP_WIDE && tc_omp_lanes_are_points(&c->f) &&
          n->naxis == n->nparallel + 1 && !n->serial && (st->axes >> n->nparallel & 1) &&
-         !st->if_skipped && !tc_omp_has_parts(&c->f) && !c->nest->interchange;
+         !st->if_skipped && is_whole_row(c) && !c->nest->interchange;
 }
 
 /* Is it a row, apart from those of the other lanes? */

@@ -12,10 +12,11 @@
  * elements. */
 enum {
   PASS = 6,         /* a pass over a row begins and ends */
-  TASK = 4,         /* a row is a task of its own */
+  TASK = 18,        /* a row that fills no vector is a task of its own */
   ACROSS = 19,      /* the lanes of an accumulator are combined, and what follows waits for that */
   FUNCTION = 20,    /* a transcendental; other operations: 1 */
   ONE_BY_ONE = 13,  /* elements that are apart are loaded or stored */
+  GATHERED = 20,    /* at places that were loaded, such as rows of a table */
   HALF_BY_ONE = 12, /* the same of 16 bits, for which there are no gathers */
   IN_BLOCKS = 6,    /* of 32 bits, neighbours in their rows (row_blocks.c) */
   PREFIX = 24,      /* a scan along the lanes */
@@ -43,7 +44,7 @@ static int64_t access_apart(const tc_omp_facts *f, const tc_address *a, uint32_t
   if (!a->nterm && is_next(a, outer)) return 0;
   const size_t bytes = tc_dtype_bytes(tc_omp_buffer(f, buffer)->dtype);
   if (bytes == 4 && !a->nterm && is_next(a, f->vector)) return IN_BLOCKS;
-  return bytes < 4 ? HALF_BY_ONE : ONE_BY_ONE;
+  return bytes < 4 ? HALF_BY_ONE : a->nterm ? GATHERED : ONE_BY_ONE;
 }
 
 /* Does a stage before this one need the expression?  Blocks of rows are loaded once for all
@@ -215,6 +216,12 @@ static bool only_stores(const tc_stage *st) {
   return true;
 }
 
+/* Rows of two vectors, the second one not full, take what is done along them twice, and little else. */
+static int64_t equal_width_of_two(const cost *c) {
+  const int64_t wide = LANES * (c->row - TASK + 2 * c->inner) / (c->apart + c->inner);
+  return wide < 2 * LANES ? wide : 2 * LANES;
+}
+
 /* Rows, their chunks | points of a chunk. */
 int64_t tc_omp_plan_short_points(const tc_omp_facts *f) {
   const tc_nest *n = f->nest;
@@ -223,7 +230,8 @@ int64_t tc_omp_plan_short_points(const tc_omp_facts *f) {
       n->axis[0].of >= 0 || n->nstage != 1 || n->serial || !only_stores(&n->stage[0]))
     return 0;
   add_stage(f, &n->stage[0], 0, true, &c);
-  return if_unknown(f, n->axis[2].total, equal_width(&c, TC_OMP_SHORT));
+  const int64_t width = equal_width(&c, TC_OMP_SHORT), wide = width < TC_OMP_SHORT || !c.apart ? 0 : equal_width_of_two(&c);
+  return if_unknown(f, n->axis[2].total, wide > width ? wide : width);
 }
 
 /* ---- one column ------------------------------------------------------------------------------ */
