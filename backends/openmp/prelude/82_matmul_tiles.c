@@ -245,8 +245,8 @@ enum { TC_PIECE = 4, TC_PIECE_BYTES = 16 };
 TC_SLOW void tc_rows_u32(const void *src, int64_t step, void *tile, int64_t rows, int64_t cols, int64_t all) {
   enum { S = sizeof(tc_u32) };
   if (rows < TC_L) all = rows;
-  /* Rows longer than a line are not met in an order that the processor foresees. */
-  if (step == cols && cols * S > TC_LINE) tc_mm_u32_block(src, step * S, tile, TC_L * S, cols, all, 0, 1);
+  /* Rows of a line or more are not met in an order that the processor foresees. */
+  if (step == cols && cols * S >= TC_LINE) tc_mm_u32_block(src, step * S, tile, TC_L * S, cols, all, 0, 1);
   else tc_mm_u32_block(src, step * S, tile, TC_L * S, cols, all, 0, 0);
 }
 /* The first 1 to 3 of a piece. */
