@@ -332,7 +332,7 @@ TC_SLOW void tc_mm_rows(const char *src, int64_t ss, char *dst, int64_t ds, int6
 /* @ TC_MM_WEAVE16 */
 #define TC_MM_WEAVE(i) i, i + 32, i + 1, i + 33, i + 2, i + 34, i + 3, i + 35
 #define TC_MM_WEAVE16(i) TC_MM_WEAVE(i), TC_MM_WEAVE(i + 4), TC_MM_WEAVE(i + 8), TC_MM_WEAVE(i + 12)
-/* @ tc_mm_bf16_rows tc_mm_bf16_weave */
+/* @ tc_mm_bf16_rows tc_mm_bf16_weave tc_mm_bf16_narrow */
 #if TC_ISA >= TC_LEVEL_bf16
 typedef tc_u16 tc_mm_halves __attribute__((vector_size(64), aligned(1), may_alias));
 /* Two rows of bf16, the second of zeros where there is none, become one of words. */
@@ -352,13 +352,29 @@ TC_FN void tc_mm_bf16_weave(const char *low, const char *high, tc_u32 *dst, int6
     else tc_maskstore_4(dst + n, &words, rest);
   }
 }
+/* Of fewer columns than a vector has, whole vectors all the same, as far as these end in later rows: what is loaded behind the
+ * columns is there, and what is stored there is stored again.  Moves of a part of a vector take several times as long.  Returns
+ * how many of the kn rows that are. */
+TC_FN int64_t tc_mm_bf16_narrow(const char *src, int64_t ss, tc_u32 *dst, int64_t nr, int64_t kn, int64_t cols) {
+  const int64_t loads = (kn - 1) * ss - (TC_L - cols) * 2, stores = (kn / 2 - 1) * nr - (TC_L - cols);
+  int64_t k = 0;
+  for (; (k + 1) * ss <= loads && k / 2 * nr <= stores; k += 2) {
+    const char *const low = src + k * ss;
+    const tc_vu32 words = TC_CAST(u32, tc_rawload_bf16((const tc_u16 *)low)) |
+                          TC_CAST(u32, tc_rawload_bf16((const tc_u16 *)(low + ss))) << 16;
+    __builtin_memcpy(dst + k / 2 * nr, &words, sizeof words);
+  }
+  return k;
+}
 /* kn rows, two at a time. */
 TC_SLOW void tc_mm_bf16_rows(const char *src, int64_t ss, tc_u32 *dst, int64_t nr, int64_t kn,
                              int64_t cols) {
   const int64_t full = cols == 32 ? kn & ~1 : 0; /* a tile's width, as a constant */
   for (int64_t k = 0; k < full; k += 2, src += 2 * ss, dst += nr)
     tc_mm_bf16_weave(src, src + ss, dst, 32);
-  for (kn -= full; kn > 1; kn -= 2, src += 2 * ss, dst += nr)
+  const int64_t narrow = cols < TC_L ? tc_mm_bf16_narrow(src, ss, dst, nr, kn, cols) : 0;
+  src += narrow * ss, dst += narrow / 2 * nr;
+  for (kn -= full + narrow; kn > 1; kn -= 2, src += 2 * ss, dst += nr)
     tc_mm_bf16_weave(src, src + ss, dst, cols);
   if (kn) tc_mm_bf16_weave(src, 0, dst, cols);
 }
