@@ -501,6 +501,7 @@ typedef struct tc_target {
   int64_t chunk;       /* of one outer point of flat elementwise work; 0: such work is not cut */
   int64_t split;       /* of one partial reduction ... */
   int64_t least_part;  /* ... of which at least so many along the axis that is cut */
+  int64_t least_of_row; /* ... or so many where lanes run along rows, of which each is a task by itself; 0: the same */
   int64_t most_parts;  /* ... and of which there are at most so many, or so many where the size
                         * is a symbol (empty ones at the end); 0: any number */
   int64_t few_rows;    /* fewer outer points than this do not feed the machine */

@@ -207,6 +207,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .chunk = 4096,
                                    .split = 16384,
                                    .least_part = 16,
+                                   .least_of_row = 4096, /* sums of which need no totals in f64 */
                                    .few_rows = 64,
                                    .few_columns = 1024,
                                    .across = 12,

@@ -73,11 +73,11 @@ static tc_dim chunk_size(lo_kb *b, tc_dim extent, int64_t size) {
   return tc_dim_bad(whole) ? unit : whole;
 }
 
-/* Of what one slot, of so many elements, is cut into, beside `rest` points of the others. */
-static tc_dim choose_chunk(lo_kb *b, tc_dim extent, int64_t rest) {
+/* Of what one slot, of so many elements, is cut into, beside `rest` points of the others: `least` at least. */
+static tc_dim choose_chunk(lo_kb *b, tc_dim extent, int64_t rest, int64_t least) {
   const tc_target *t = b->L->target;
   int64_t size = t->split / rest;
-  if (size < t->least_part) size = t->least_part;
+  if (size < least) size = least;
   return chunk_size(b, extent, size / t->least_part * t->least_part);
 }
 
@@ -130,12 +130,14 @@ static lo_combined load_partial(lo_kb *b, const partial *p, int chunk, tc_loc lo
 
 /* Cuts the first of the sequential slots; the slot of chunks. */
 static int cut_reduced(lo_kb *b) {
+  const tc_target *t = b->L->target;
   int64_t rest = 1;
   lo_coalesce(b);
   const int first = __builtin_ctz(lo_sequential_slots(b));
   for (int s = 0; s < b->nslot; s++)
     if (!b->slot[s].dead && s != first) rest = times(b, rest, b->slot[s].extent);
-  return lo_split_slot(b, first, choose_chunk(b, b->slot[first].extent, rest));
+  const int64_t least = t->least_of_row && !b->g->columns ? t->least_of_row : t->least_part;
+  return lo_split_slot(b, first, choose_chunk(b, b->slot[first].extent, rest, least));
 }
 
 static void combine_partial(lo_kb *b, uint32_t i, const partial *p, int chunk) {
@@ -195,7 +197,7 @@ static void choose_cut(lo_kb *b, const lo_group *g, cut_scan *x) {
   x->loc = lo_node(b->L, g->scan)->loc;
   for (int a = 0; a < g->naxis; a++)
     if (a != x->axis) rest = times(b, rest, g->extent[a]);
-  x->size = choose_chunk(b, g->extent[x->axis], rest);
+  x->size = choose_chunk(b, g->extent[x->axis], rest, b->L->target->least_part);
   x->chunks = tc_dim_ceildiv(b->L->dims, g->extent[x->axis], x->size);
   x->all = tc_dim_add(b->L->dims, x->chunks, tc_dim_const(1));
 }

@@ -308,6 +308,7 @@ static void try_changes_of(const char *graph) {
   target.streams = true;
   target.long_pass = 2;
   target.split = 4;
+  target.least_of_row = 0;
   tc_graph *g = graph_of(graph);
   tc_program *p = tc_lower(g, &target);
   cr_assert_not_null(p);

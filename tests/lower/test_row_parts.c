@@ -11,6 +11,7 @@ static tc_target target_of_parts(void) {
   t.long_kept_row = 20;
   t.long_kept_column = 10;
   t.split = 8;
+  t.least_of_row = 0;
   t.least_part = 4;
   t.most_parts = 3;
   t.cut_unknown = true;
@@ -71,3 +72,25 @@ PARTS(not_of_many_rows, 0, "%1 = param f32[4,C] \"x\"\n%2 = softmax %1 axis=1\nr
 PARTS(not_of_short_columns, 0, "%1 = param f32[10,C] \"x\"\n%2 = softmax %1 axis=0\nret %2\n")
 PARTS(not_of_products, 0,
       "%1 = param f32[3,4] \"x\"\n%2 = param f32[4,C] \"y\"\n%3 = matmul %1 %2\n%4 = softmax %3 axis=1\nret %4\n")
+
+/* Few known rows without a reader of their elements: a task is a chunk of one row, which is no shorter where rows are more; of
+ * columns it is one of all of them. */
+Test(split, chunks_of_rows) {
+  static const struct {
+    const char *text;
+    int64_t chunk;
+  } of[] = {{"graph g\n%1 = param f32[27,91593] \"x\"\n%2 = sum %1 axes=[1] keep=0\nret %2\n", 4096},
+            {"graph g\n%1 = param f32[1,91593] \"x\"\n%2 = max %1 axes=[1] keep=0\nret %2\n", 16384},
+            {"graph g\n%1 = param f32[91593,32] \"x\"\n%2 = sum %1 axes=[0] keep=0\nret %2\n", 16384 / 32}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    tc_graph *g = graph_of(of[i].text);
+    tc_program *p = tc_lower(g, &tc_target_cores);
+    cr_assert_not_null(p);
+    const tc_nest *n = p->kernel[0].nest;
+    const tc_axis *cut = &n->axis[n->nparallel];
+    cr_assert(p->kernel[0].nnest == 2 && cut->of >= 0);
+    cr_expect(tc_dim_is(cut->extent, of[i].chunk), "case %zu", i);
+    tc_program_free(p);
+    tc_graph_free(g);
+  }
+}

@@ -148,6 +148,7 @@ static void check_updates(int count, uint32_t most_sums, uint32_t launches) {
   target.siblings = TC_SIBLINGS_POINTWISE;
   target.most_sums = most_sums;
   target.split = 64;
+  target.least_of_row = 0;
   tc_graph *g = updates_by_sums(count);
   interp_array **input = arguments_of(g, 5);
   check_lowering_for(&target, g, input, NULL, NULL);
