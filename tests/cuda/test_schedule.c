@@ -257,6 +257,14 @@ Test(stated, product_without_library) {
                "_product<64, 8, 8, 2, 4, 1, int>");
 }
 
+/* Beside tiles, functions for skinny products. */
+Test(stated, product_of_few_columns) {
+  check_stated(PRODUCT("f32"),
+               "program g\nkernel matmul_tanh_1\n  template simt\n  along-a k\n  along-b k\n"
+               "  width-a 2\n  width-b 4\n  sides 64 16\n  skinny\n",
+               "_product<64, 8, 8, 2, 4, 1, int>");
+}
+
 /* Products of halves that threads multiply. */
 Test(stated, product_without_tensor_cores) {
   check_stated(PRODUCT("bf16"),
@@ -411,6 +419,12 @@ REFUSED(tile_of_other, TRANSPOSE, "add_1", "form transpose\nalong j\nacross i\nt
 
 REFUSED_PRODUCT(sides_of_none, "f32", "template simt\nsides 96\n",
                 "line 4: sides 96: the template has no tiles of that side")
+Test(refused, skinny_of_many_columns) {
+  check_refused("graph g\n%1 = param f32[R,32] \"x\"\n%2 = param f32[32,64] \"y\"\n%3 = matmul %1 %2\nret %3\n",
+                "program g\nkernel matmul_1\ntemplate simt\nalong-a k\nalong-b n\nsides 64\nskinny\n",
+                "line 7: skinny: neither columns nor rows may be few, or their operands do not lie along k");
+}
+
 REFUSED_PRODUCT(product_by_nothing, "f32", "library\n", "matmul_tanh_1: no 'template' is said")
 REFUSED_PRODUCT(tensor_cores_of_f32, "f32", "template mma\n",
                 "line 3: template mma: tensor cores multiply f16 and bf16")

@@ -71,7 +71,7 @@ static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
 /* Where our own product is faster than the library's. */
 static void put_own(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_template *t, tc_buf *out) {
   const int side = (int)x->plan->short_side;
-  tc_cuda_put_is_skinny(x, o, "mm.m", "mm.n", "mm.k", "mm.batch", out);
+  tc_cuda_put_is_skinny(x, "mm.m", "mm.n", "mm.k", "mm.batch", out);
   if (!side) return;
   tc_put(out, " || (");
   tc_putf(out, "%s && (tc_cuda_is_short(c, &mm, %d, %d)", t->own, side, (int)x->plan->short_depth);

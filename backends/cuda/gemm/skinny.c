@@ -11,9 +11,7 @@
 #include <stdio.h>
 
 enum { THREADS = 128, WARPS = THREADS / 32, RESULTS = 32 /* of a block */ };
-/* (H200: shorter products are faster by tiles, and so are more columns of halves, by tensor cores.) */
-enum { LEAST_BYTES = 2048 /* of k */, FEW = 4, SHORT_K = 16, MOST_SHORT = 64 /* a short k times columns or rows */ };
-enum { LEAST_READ = 1 << 18, LEAST_RESULTS = 1 << 16 }; /* elements; fewer take no time that matters */
+enum { FEW = TC_CUDA_FEW };
 
 /* Of the two ways round: few columns, and few rows. */
 typedef struct way {
@@ -28,32 +26,11 @@ static way way_of(const tc_cuda_product *x, int i) {
 
 static const tc_cuda_operand *few_of(const tc_cuda_operand *o, const way *w) { return &o[w->across == TC_CUDA_A ? TC_CUDA_B : TC_CUDA_A]; }
 
-static int64_t least_k(const tc_cuda_product *x) { return LEAST_BYTES / (int64_t)tc_dtype_bytes(x->mm->operand); }
+static uint32_t ways_of(const tc_cuda_product *x) { return x->plan->skinny ? tc_cuda_skinny_ways(x->k, x->p, x->plan) : 0; }
 
-static void range_of(const tc_cuda_product *x, int axis, int64_t *least, int64_t *most) {
-  tc_dim_range(tc_graph_dims(x->p->graph), x->mm->axis[axis].extent, least, most);
-}
+static bool has_way(const tc_cuda_product *x, int i) { return ways_of(x) & (i ? TC_CUDA_ROWS_ARE_FEW : TC_CUDA_COLUMNS_ARE_FEW); }
 
-/* At most so many points of the axes up to n, or, but that of the few, to k; not much more than `enough`. */
-static int64_t most_points(const tc_cuda_product *x, int without, int last, int64_t enough) {
-  int64_t points = 1, none, most;
-  for (int i = 0; i <= last && points < enough; ++i) {
-    range_of(x, i, &none, &most);
-    if (i != without) points = most > enough ? enough : points * most;
-  }
-  return points;
-}
-
-/* May there be such products?  Not where k is shared out among blocks. */
-static bool has_way(const tc_cuda_product *x, const tc_cuda_operand *o, int i) {
-  const way w = way_of(x, i);
-  int64_t least, most, longest, deepest, none;
-  range_of(x, w.inner, &least, &most);
-  range_of(x, w.outer, &none, &longest);
-  range_of(x, x->kk, &none, &deepest);
-  if (most_points(x, w.inner, x->kk, LEAST_READ) < LEAST_READ) return false;
-  return least <= FEW && longest > FEW && deepest >= least_k(x) && o[w.across].along == x->kk && !tc_cuda_has_k_parts(x->k);
-}
+static bool has_short(const tc_cuda_product *x) { return ways_of(x) & TC_CUDA_K_IS_SHORT; }
 
 /* Elements of a lane's access: words. */
 static int lanes_of(const tc_cuda_product *x, const tc_cuda_operand *o) {
@@ -149,17 +126,6 @@ static void put_way(tc_cuda_product *x, const tc_cuda_operand *o, const way *w) 
   tc_cuda_close_scope(x);
 }
 
-/* May both k and the columns or rows be few? */
-static bool has_short(const tc_cuda_product *x) {
-  int64_t m, n, k, none;
-  range_of(x, x->m, &m, &none);
-  range_of(x, x->n, &n, &none);
-  range_of(x, x->kk, &k, &none);
-  const int64_t few = m < n ? m : n;
-  if (most_points(x, -1, x->n, LEAST_RESULTS) < LEAST_RESULTS) return false;
-  return k <= SHORT_K && few <= MOST_SHORT && few * k <= MOST_SHORT && !tc_cuda_has_k_parts(x->k);
-}
-
 static void put_operand(tc_cuda_product *x, const tc_cuda_operand *o, const char *to) {
   tc_print_line(&x->s, "{");
   x->s.indent += 2;
@@ -197,18 +163,13 @@ static void put_short(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_buf_free(&batches);
 }
 
-static bool has_any(const tc_cuda_product *x, const tc_cuda_operand *o) {
-  return has_way(x, o, 0) || has_way(x, o, 1) || has_short(x);
-}
-
 void tc_cuda_skinny(tc_cuda_product *x, const tc_cuda_operand *o) {
-  const bool ways[WAYS] = {has_way(x, o, 0), has_way(x, o, 1)};
-  if (!has_any(x, o)) return;
+  if (!ways_of(x)) return;
   tc_print_line(&x->s, "constexpr int FEW = %d, ROWS = %d / FEW;", FEW, RESULTS);
   tc_print_line(&x->s, "const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;");
   for (int i = 0; i < WAYS; ++i) {
     const way w = way_of(x, i);
-    if (!ways[i]) continue;
+    if (!has_way(x, i)) continue;
     tc_print_line(&x->s, "if constexpr (WAY == %d) { /* few %s */", i, i ? "rows" : "columns");
     x->s.indent += 2;
     put_way(x, o, &w);
@@ -234,7 +195,7 @@ enum { FUNCTIONS = 2 * WAYS + 1 };
 static int functions_of(const tc_cuda_product *x, const tc_cuda_operand *o, function *to) {
   int n = 0;
   for (int i = 0; i < WAYS; ++i)
-    if (has_way(x, o, i)) {
+    if (has_way(x, i)) {
       const int lanes = lanes_of(x, &o[way_of(x, i).across]);
       to[n++] = (function){i, 1};
       if (lanes > 1) to[n++] = (function){i, lanes};
@@ -266,22 +227,22 @@ static const char helpers[] =
     "TC_CUDA_FN int tc_cuda_is_skinny(const tcrt_cuda_call *c, int64_t rows, int64_t few, int64_t most, int64_t k, int64_t least,\n"
     "                                 int64_t batches) {\n"
     "  const int64_t read = rows * batches * k;\n"
-    "  return few <= most && k >= least && rows > few && read >= 1 << 18 && read >= 4096 * (int64_t)c->info->sms;\n"
+    "  return few <= most && k >= least && rows > few && read >= %d && read >= 4096 * (int64_t)c->info->sms;\n"
     "}\n";
 
-void tc_cuda_put_skinny_helpers(tc_buf *out) { tc_put(out, helpers); }
+void tc_cuda_put_skinny_helpers(tc_buf *out) { tc_putf(out, helpers, TC_CUDA_LEAST_READ); }
 
-void tc_cuda_put_is_skinny(const tc_cuda_product *x, const tc_cuda_operand *o, const char *m, const char *n, const char *k,
+void tc_cuda_put_is_skinny(const tc_cuda_product *x, const char *m, const char *n, const char *k,
                            const char *batches, tc_buf *out) {
   const char *const sides[WAYS][2] = {{m, n}, {n, m}};
   const char *sum = "";
   for (int i = 0; i < WAYS; ++i) {
-    if (!has_way(x, o, i)) continue;
-    tc_putf(out, "%s%d * tc_cuda_is_skinny(c, %s, %s, %d, %s, %lld, %s)", sum, i + 1, sides[i][0], sides[i][1], FEW, k, (long long)least_k(x), batches);
+    if (!has_way(x, i)) continue;
+    tc_putf(out, "%s%d * tc_cuda_is_skinny(c, %s, %s, %d, %s, %lld, %s)", sum, i + 1, sides[i][0], sides[i][1], FEW, k, (long long)tc_cuda_skinny_k(x->mm), batches);
     sum = " + ";
   }
   if (has_short(x))
-    tc_putf(out, "%s%d * (%s <= %d && (%s < %s ? %s : %s) * %s <= %d && %s * %s * %s >= %d)", sum, WAYS + 1, k, SHORT_K, m, n, m, n, k, MOST_SHORT, batches, m, n, LEAST_RESULTS), sum = " + ";
+    tc_putf(out, "%s%d * (%s <= %d && (%s < %s ? %s : %s) * %s <= %d && %s * %s * %s >= %d)", sum, WAYS + 1, k, TC_CUDA_SHORT_K, m, n, m, n, k, TC_CUDA_MOST_SHORT, batches, m, n, TC_CUDA_LEAST_RESULTS), sum = " + ";
   if (!*sum) tc_put(out, "0");
 }
 
@@ -299,11 +260,11 @@ static void put_choice(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
 
 void tc_cuda_put_skinny_launch(const tc_cuda_product *x, const tc_cuda_operand *o, const char *all, uint32_t first, tc_buf *out) {
   tc_buf k = {0};
-  if (!has_any(x, o)) return;
+  if (!ways_of(x)) return;
   tc_cuda_put_size(x->p, x->mm, x->kk, &k);
   const char *depth = k.text ? k.text : "0";
   tc_put(out, "  const int skinny = ");
-  tc_cuda_put_is_skinny(x, o, "m", "n", depth, "batches", out);
+  tc_cuda_put_is_skinny(x, "m", "n", depth, "batches", out);
   tc_put(out, "; /* 1: few columns; 2: few rows; 3: and a short k */\n  if (skinny) {\n");
   put_choice(x, o, out);
   tc_put(out, "    void *const args[] = {");

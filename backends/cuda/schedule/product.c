@@ -329,6 +329,44 @@ static bool may_share_out(const tc_kernel *k, const tc_program *p, const tc_cuda
   return tiles <= TILES;
 }
 
+/* ---- skinny products ------------------------------------------------------------------------- */
+
+int64_t tc_cuda_skinny_k(const tc_mm_loop *mm) { return TC_CUDA_SKINNY_BYTES / (int64_t)tc_dtype_bytes(mm->operand); }
+
+/* At most so many points of the axes from 0 to `last` but `without`; not much more than `enough`. */
+static int64_t most_points(const tc_program *p, const tc_mm_loop *mm, int without, int last, int64_t enough) {
+  int64_t points = 1;
+  for (int i = 0; i <= last && points < enough; ++i) {
+    const int64_t most = largest(p, &mm->axis[i]);
+    if (i != without) points = most > enough ? enough : points * most;
+  }
+  return points;
+}
+
+/* inner: the axis of the few, outer: of the long operand's rows. */
+static bool may_be_few(const tc_program *p, const tc_mm_loop *mm, int inner, int outer, int along) {
+  const int k = mm->nbatch + TC_CUDA_ALONG_K;
+  return along == TC_CUDA_ALONG_K && smallest(p, &mm->axis[inner]) <= TC_CUDA_FEW && largest(p, &mm->axis[outer]) > TC_CUDA_FEW &&
+         largest(p, &mm->axis[k]) >= tc_cuda_skinny_k(mm) && most_points(p, mm, inner, k, TC_CUDA_LEAST_READ) >= TC_CUDA_LEAST_READ;
+}
+
+/* May both k and the columns or rows be few? */
+static bool may_be_short(const tc_program *p, const tc_mm_loop *mm) {
+  const int m = mm->nbatch, n = m + TC_CUDA_ALONG_N;
+  const int64_t high = smallest(p, &mm->axis[m]), broad = smallest(p, &mm->axis[n]), few = high < broad ? high : broad;
+  const int64_t k = smallest(p, &mm->axis[m + TC_CUDA_ALONG_K]);
+  return k <= TC_CUDA_SHORT_K && few <= TC_CUDA_MOST_SHORT && few * k <= TC_CUDA_MOST_SHORT &&
+         most_points(p, mm, -1, n, TC_CUDA_LEAST_RESULTS) >= TC_CUDA_LEAST_RESULTS;
+}
+
+uint32_t tc_cuda_skinny_ways(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s) {
+  const tc_mm_loop *mm = &k->mm;
+  const int m = mm->nbatch, n = m + TC_CUDA_ALONG_N;
+  if (tc_mm_is_chain(mm) || s->k_parts > 1) return 0;
+  return (may_be_few(p, mm, n, m, s->along[TC_CUDA_A]) ? TC_CUDA_COLUMNS_ARE_FEW : 0) |
+         (may_be_few(p, mm, m, n, s->along[TC_CUDA_B]) ? TC_CUDA_ROWS_ARE_FEW : 0) | (may_be_short(p, mm) ? TC_CUDA_K_IS_SHORT : 0);
+}
+
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
   const bool chain = tc_mm_is_chain(&k->mm);
   if (chain) s->template = tc_cuda_may_chain_mma(p, k) ? TC_CUDA_CHAIN : TC_CUDA_SIMT;
@@ -337,6 +375,7 @@ bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kerne
   if (chain && may_decode(&k->mm)) s->k_parts = MOST_K_PARTS;
   s->library = tc_cuda_library_takes(k, p);
   if (!chain && may_share_out(k, p, s)) s->k_parts = MOST_K_PARTS;
+  s->skinny = tc_cuda_skinny_ways(k, p, s) != 0;
   if (!s->library || !has_wide_operands(s)) return true;
   s->short_side = s->template == TC_CUDA_MMA ? 64 : 32;
   s->short_depth = s->template == TC_CUDA_MMA ? 512 : 1024;

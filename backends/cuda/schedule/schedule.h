@@ -77,6 +77,8 @@ typedef struct tc_cuda_kernel_schedule {
   bool one_pass;
   /* where tiles are few, k (of a chain: keys) is shared out among so many blocks at most; 0: not */
   int64_t k_parts;
+  /* skinny products have functions of their own, in front of the library and of tiles */
+  bool skinny;
 } tc_cuda_kernel_schedule;
 
 /* Of a nest, in all variants.  Lists of loads are of expressions of the kernel. */

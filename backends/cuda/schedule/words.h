@@ -4,7 +4,7 @@
 
 #include "backends/schedule/words.h"
 
-enum { TC_CUDA_KERNEL_WORDS = 24 };
+enum { TC_CUDA_KERNEL_WORDS = 25 };
 extern const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS]; /* words_kernel.c */
 const char *tc_cuda_lack_of_kernel(const tc_schedule_place *at); /* what its decisions lack */
 

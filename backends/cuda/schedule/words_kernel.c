@@ -126,6 +126,11 @@ static const char *refuse_k_parts(const tc_schedule_place *at) {
   return kernel_of(at)->k_parts > INT16_MAX ? "it is more than a grid counts" : NULL;
 }
 
+static const char *refuse_skinny(const tc_schedule_place *at) {
+  if (refuse_product(at)) return refuse_product(at);
+  return tc_cuda_skinny_ways(at->k, at->p, kernel_of(at)) ? NULL : "neither columns nor rows may be few, or their operands do not lie along k";
+}
+
 static const char *refuse_tf32(const tc_schedule_place *at) {
   if (!kernel_of(at)->library) return "the library is not asked";
   return at->k->mm.operand == TC_F32 ? NULL : "operands are not f32";
@@ -199,4 +204,5 @@ const tc_schedule_word tc_cuda_kernel_words[TC_CUDA_KERNEL_WORDS] = {
     {"room", TC_WORD_COUNT, FIELD(room), 0, refuse_room, NULL, NULL},
     {"one-pass", TC_WORD_FLAG, FIELD(one_pass), 0, refuse_one_pass, NULL, NULL},
     {"k-parts", TC_WORD_COUNT, FIELD(k_parts), 0, refuse_k_parts, NULL, NULL},
+    {"skinny", TC_WORD_FLAG, FIELD(skinny), 0, refuse_skinny, NULL, NULL},
 };
