@@ -58,8 +58,7 @@ static double cost_of(const tc_cuda_product *x, const shape *s, int most_rows, i
   return s->unit->cost(x, s, blocks * s->warps);
 }
 
-/* The best shape of at most so many rows where a multiprocessor has so much shared memory; false:
- * there is none. */
+/* *s, if it can be and costs less than `best` so far, which is 0 at first. */
 static void take_better(const tc_cuda_product *x, int most_rows, int shared, const shape *s, double *best, shape *to) {
   enum { MOST_REGISTERS = 232 }; /* of a thread */
   if (rows_of(s) > most_rows || s->unit->registers(x, s) > MOST_REGISTERS || shared_of(x, s) > shared) return;
@@ -69,6 +68,8 @@ static void take_better(const tc_cuda_product *x, int most_rows, int shared, con
   *to = *s;
 }
 
+/* The best shape of at most so many rows where a multiprocessor has so much shared memory; false:
+ * there is none. */
 static bool best_of(const tc_cuda_product *x, int most_rows, int shared, shape *to) {
   static const int sides[] = {8, 4, 2, 1};
   enum { SIDES = sizeof sides / sizeof *sides, LEAST_COLS = 2 };
