@@ -36,7 +36,8 @@ void tc_cuda_put_launch_helpers(tc_buf *out);
  * many blocks at most, `info` being the device's; and bytes of scratch memory for so many parts. */
 void tc_cuda_put_most_k_parts(const tc_kernel *k, const tc_program *p, const char *info, tc_buf *out);
 void tc_cuda_put_k_sums_bytes(const tc_kernel *k, const tc_program *p, const char *parts, tc_buf *out);
+/* In front of launchers: what they call for parts of k, and for skinny products. */
 void tc_cuda_put_k_parts_helpers(tc_buf *out);
-void tc_cuda_put_skinny_helpers(tc_buf *out); /* ... of skinny products */ /* in front of launchers */
+void tc_cuda_put_skinny_helpers(tc_buf *out);
 
 #endif

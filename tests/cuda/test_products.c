@@ -41,7 +41,14 @@ static uint32_t own_sizes(const tc_program *p) {
   return n;
 }
 
-/* By our own functions and with the library, aligned and not. */
+/* By our own functions and with the library, aligned and not: four ways. */
+enum { RUNS = 4 };
+static cuda_run run_of(cuda_unit *u, interp_array **input, int way) {
+  cuda_run got = {.p = u->program[0], .input = (const interp_array *const *)input, .layout = way & 1 ? CUDA_SHIFTED : CUDA_ALIGNED, .alone = way >> 1};
+  cr_assert(cuda_program(u, 0, &got));
+  return got;
+}
+
 Test(products, of_one_text, .timeout = 600) {
   enum { N = 5, INPUTS = 6 };
   static const int64_t dim[INPUTS][2] = {{N, 512}, {512, 320}, {N, 272}, {272, 768}, {N, 320}, {N, 768}};
@@ -54,9 +61,8 @@ Test(products, of_one_text, .timeout = 600) {
   cr_assert(cuda_unit_build(&u, &g, 1));
   cr_expect_geq(own_sizes(u.program[0]), 4);
   cr_expect_eq(u.kernels, 1, "%d kernels", u.kernels);
-  for (int way = 0; way < 4; way++) {
-    cuda_run got = {.p = u.program[0], .input = (const interp_array *const *)input, .layout = way & 1 ? CUDA_SHIFTED : CUDA_ALIGNED, .alone = way >> 1};
-    cr_assert(cuda_program(&u, 0, &got));
+  for (int way = 0; way < RUNS; way++) {
+    cuda_run got = run_of(&u, input, way);
     for (uint32_t i = 0; i < want.nwrite; i++) {
       uint32_t to;
       tc_graph_write_at(g, i, &to);
@@ -87,9 +93,8 @@ Test(products, of_few_columns_and_rows, .timeout = 600) {
       interp_array *input[] = {array_of(m, k, i + 7), text ? array_of(n, k, i + 9) : array_of(k, n, i + 9)};
       interp_run want = {.g = g, .input = (const interp_array *const *)input};
       cr_assert(interp_graph(&want));
-      for (int way = 0; way < 4; way++) {
-        cuda_run got = {.p = u.program[0], .input = (const interp_array *const *)input, .layout = way & 1 ? CUDA_SHIFTED : CUDA_ALIGNED, .alone = way >> 1};
-        cr_assert(cuda_program(&u, 0, &got));
+      for (int way = 0; way < RUNS; way++) {
+        cuda_run got = run_of(&u, input, way);
         check_array(want.output[0], got.output[0]);
         cuda_run_free(&got);
       }

@@ -68,17 +68,23 @@ static bool open_operands(const tc_cuda_product *x, tc_cuda_operand *o) {
   return true;
 }
 
-/* Where our own product is faster than the library's. */
-static void put_own(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_template *t, tc_buf *out) {
-  const int side = (int)x->plan->short_side;
-  tc_cuda_put_is_skinny(x, "mm.m", "mm.n", "mm.k", "mm.batch", out);
-  if (!side) return;
-  tc_put(out, " || (");
-  tc_putf(out, "%s && (tc_cuda_is_short(c, &mm, %d, %d)", t->own, side, (int)x->plan->short_depth);
+/* Where our tiles are faster than the library. */
+static void put_own_tiles(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_template *t, tc_buf *out) {
+  const int side = (int)x->plan->short_side, depth = (int)x->plan->short_depth;
   const bool wide = o[TC_CUDA_A].plan.width > 1 && o[TC_CUDA_B].plan.width > 1; /* single elements take longer than a pass */
-  if (x->plan->one_pass && wide) tc_putf(out, " || tc_cuda_saves_pass(c, &mm, %d, %d)", side, (int)x->plan->short_depth);
+  tc_putf(out, "(%s && (tc_cuda_is_short(c, &mm, %d, %d)", t->own, side, depth);
+  if (x->plan->one_pass && wide) tc_putf(out, " || tc_cuda_saves_pass(c, &mm, %d, %d)", side, depth);
   if (x->plan->template == TC_CUDA_MMA) tc_putf(out, " || tc_cuda_is_unaligned(c, &mm, %d)", side);
   tc_put(out, "))");
+}
+
+/* Where our own product is faster than the library's. */
+static void put_own(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_template *t, tc_buf *out) {
+  const bool skinny = x->plan->skinny, tiles = x->plan->short_side;
+  if (skinny) tc_cuda_put_is_skinny(x, "mm.m", "mm.n", "mm.k", "mm.batch", out);
+  if (skinny && tiles) tc_put(out, " || ");
+  if (tiles) put_own_tiles(x, o, t, out);
+  if (!skinny && !tiles) tc_put(out, "0");
 }
 
 static uint32_t put_library(const tc_cuda_product *x, const tc_cuda_operand *o, uint32_t first, const tc_cuda_template *t,
@@ -129,7 +135,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_put(&text, ", batches = ");
   tc_cuda_put_batch_count(x->p, x->mm, &text);
   tc_put(&text, ";\n");
-  if (!tc_mm_is_chain(x->mm)) tc_cuda_put_skinny_launch(x, o, body, skinny, &text);
+  tc_cuda_put_skinny_launch(x, o, body, skinny, &text);
   t->launch(x, o, &text);
   put_follow(x, o, body, gather, apart, &text);
   tc_cuda_put_host_head(x->k, x->p, "@NAME@", "", text.text ? text.text : "", out);
@@ -178,7 +184,7 @@ static bool put_product(tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *de
   put_whole_body(x, o, t->body, &body);
   put_whole_body(x, o, t->tensor, &tensor);
   put_whole_body(x, o, t->general, &general);
-  if (!tc_mm_is_chain(x->mm)) put_whole_body(x, o, tc_cuda_skinny, &skinny);
+  put_whole_body(x, o, tc_cuda_skinny, &skinny);
   tc_putf(&all, "%s%s%s%s", body.text ? body.text : "", tensor.text ? tensor.text : "", general.text ? general.text : "", skinny.text ? skinny.text : "");
   const tc_cuda_bodies b = {body.text ? body.text : "", tensor.text ? tensor.text : "", general.text ? general.text : "",
                             all.text ? all.text : ""};

@@ -242,8 +242,7 @@ void tc_cuda_put_is_skinny(const tc_cuda_product *x, const char *m, const char *
     sum = " + ";
   }
   if (has_short(x))
-    tc_putf(out, "%s%d * (%s <= %d && (%s < %s ? %s : %s) * %s <= %d && %s * %s * %s >= %d)", sum, WAYS + 1, k, TC_CUDA_SHORT_K, m, n, m, n, k, TC_CUDA_MOST_SHORT, batches, m, n, TC_CUDA_LEAST_RESULTS), sum = " + ";
-  if (!*sum) tc_put(out, "0");
+    tc_putf(out, "%s%d * (%s <= %d && (%s < %s ? %s : %s) * %s <= %d && %s * %s * %s >= %d)", sum, WAYS + 1, k, TC_CUDA_SHORT_K, m, n, m, n, k, TC_CUDA_MOST_SHORT, batches, m, n, TC_CUDA_LEAST_RESULTS);
 }
 
 /* `at`: the way's function. */

@@ -10,7 +10,7 @@ void tc_cuda_skinny(tc_cuda_product *x, const tc_cuda_operand *o);
 /* The functions, from `first` on, if `body` is not empty; the number behind them. */
 uint32_t tc_cuda_put_skinny(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, const char *body, uint32_t first,
                             tc_buf *out);
-/* C: are the functions for m, n and k of so many batches?  Expressions of int64_t. */
+/* C, where the schedule says `skinny`: are the functions for m, n and k of so many batches?  Expressions of int64_t. */
 void tc_cuda_put_is_skinny(const tc_cuda_product *x, const char *m, const char *n, const char *k,
                            const char *batches, tc_buf *out);
 /* ... of the launcher: their launch, from m, n, batches and vectorized. */

@@ -4,9 +4,6 @@
 /* @ tc_row_at */
 /* Where rows of WIDTH elements begin, so that neighbours of a column are in different banks. */
 template <int WIDTH, class T = tc_f32> TC_FN constexpr int tc_row_at(int row) { return row * (WIDTH + 16 / (int)sizeof(T)); }
-/* @ tc_pair_at */
-/* ... and pairs of them, of which four are in different banks by two elements of each of their columns. */
-template <int WIDTH> TC_FN constexpr int tc_pair_at(int row) { return row / 2 * (WIDTH * 2 + 8) + row % 2 * WIDTH; }
 /* @ tc_copy_few */
 #ifndef TC_EMULATED
 /* LANES elements to shared memory, in the background, 16 bytes at most: `count` of them as they are at `from`, which is read no

@@ -1,6 +1,9 @@
 /* Chains of products of f32 on tensor cores.  Lane l of a warp has of sums of 16 x 8 rows l / 4 and l / 4 + 8, columns 2 (l % 4)
  * and the next; of A rows l / 4 and l / 4 + 8, of B column l / 4, of both l % 4 and l % 4 + 4 of 8 numbers of what is summed over:
  * which of them these are is ours to say, if A and B agree. */
+/* @ tc_pair_at */
+/* Where rows begin in pairs, of which four are in different banks by two elements of each of their columns. */
+template <int WIDTH> TC_FN constexpr int tc_pair_at(int row) { return row / 2 * (WIDTH * 2 + 8) + row % 2 * WIDTH; }
 /* @ tc_tf32 tc_tf32_multiply */
 /* TF32 has 11 bits of a fraction, and so has what the nearest one leaves of x but for its last bit: `high` is the former, `low` the
  * latter, of which tensor cores read 11 bits.  What an infinite x leaves is NaN. */
