@@ -201,7 +201,9 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * has: a sector of memory, or more where there are few sources.  tc_cuda_sort: numbers of a row in
  * shared memory, or, if rows are longer, of a selection of k, at most `room`; and rows of a block
  * above 32 bits, several of short rows where there are many; tc_cuda_sort_bytes: what they take.
- * tc_cuda_fastest_tile: of a product on tensor cores: tiles fill all multiprocessors so many times, and the last ones a part of them.
+ * tc_cuda_fastest_tile: of a product on tensor cores: tiles fill all multiprocessors so many times, and of the last ones some have
+ * a block more than others.  tc_cuda_beats_library: of f32, beside what cuBLASLt takes where k is shared out as is best: 380
+ * operations a ns and multiprocessor (H200), and 5 us.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes,
  * which reads and writes all results: some 3 us, and as long as 72 of k; not where tiles are few and k is long, which the
  * library splits. */
@@ -337,13 +339,19 @@ static const char helpers[] =
     "  int fastest = n_tiles - 1;\n"
     "  for (int i = n_tiles - 1; i >= 0; --i) {\n"
     "    const int64_t tiles = batches * tc_cuda_ceildiv(m, t[i].m) * tc_cuda_ceildiv(n, t[i].n);\n"
-    "    const int64_t held = sms * t[i].blocks, over = tiles % held;\n"
-    "    const double part = (double)t[i].step * (double)over / (double)held, step = part > t[i].least ? part : t[i].least;\n"
+    "    const int64_t held = sms * t[i].blocks, over = tiles % held, shared = tc_cuda_ceildiv(over, sms);\n"
+    "    const int64_t together = t[i].least * shared, step = shared > 1 && t[i].step < together ? t[i].step : together;\n"
     "    const double time = (double)(tiles / held) * (double)(steps * t[i].step + t[i].rest) +\n"
-    "                        (over ? (double)steps * step + (double)t[i].rest : 0);\n"
+    "                        (over ? (double)(steps * step + t[i].rest) : 0);\n"
     "    if (i == n_tiles - 1 || (time < *shortest && t[i].shared <= c->info->max_shared)) fastest = i, *shortest = time;\n"
     "  }\n"
     "  return fastest;\n"
+    "}\n"
+    "TC_CUDA_FN int tc_cuda_beats_library(const tcrt_cuda_call *c, const tc_cuda_tile *t, int n_tiles, const tcrt_cuda_mm *mm) {\n"
+    "  double time;\n"
+    "  const double operations = 2.0 * (double)mm->batch * (double)mm->m * (double)mm->n * (double)mm->k;\n"
+    "  tc_cuda_fastest_tile(c, t, n_tiles, mm->batch, mm->m, mm->n, mm->k, &time);\n"
+    "  return time < 5000 + operations / (380.0 * (double)c->info->sms);\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_owners(int64_t slices) {\n"
     "  const int64_t n = slices > 0 ? 131072 / slices : 1;\n"

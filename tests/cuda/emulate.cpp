@@ -48,6 +48,16 @@ static void tc_meet(int kind) {
 }
 void __syncthreads() { tc_meet(1); }
 void __syncwarp() { tc_meet(2); }
+int __syncthreads_or(int x) {
+  static int any;
+  any |= x;
+  __syncthreads();
+  const int all = any;
+  __syncthreads(); // all have read it
+  any = 0;
+  __syncthreads();
+  return all;
+}
 
 static unsigned tc_round, tc_steps; // of threads that arrived at an mbarrier or went on behind one
 void tc_mbarrier_init(tc_mbarrier *g, int count) { *g = {count, count, {0, 1}}; }
@@ -287,6 +297,10 @@ void tc_copy_async(void *to, const void *from, int count) {
   if (count < 0 || count > 8) abort();
   tc_copy_bytes(to, from, (size_t)count * 2, 16);
 }
+void tc_copy_async(void *to, const float *from, int count) {
+  if (count < 0 || count > 4) abort();
+  tc_copy_bytes(to, from, (size_t)count * 4, 16);
+}
 void tc_copies_end() { ++tc_fibers[tc_current].group; }
 void tc_copies_wait_for(int left) {
   tc_fiber &me = tc_fibers[tc_current];
@@ -349,10 +363,10 @@ void tc_multiply(const tc_f16 *, float *d, const unsigned *a, const unsigned *b)
 void tc_multiply(const tc_bf16 *, float *d, const unsigned *a, const unsigned *b) {
   tc_multiply_any(d, a, b, true);
 }
-// To the nearest number of 11 bits of a fraction, halves away from zero.
-unsigned tc_tf32(float x) {
-  const unsigned bits = (unsigned)__float_as_int(x), exponents = 0x7f800000u;
-  return (bits & exponents) == exponents ? bits : (bits + 0x1000u) & 0xffffe000u;
+// As tensor cores round sums.
+static float tc_towards_zero(double x) {
+  const float y = (float)x;
+  return fabs((double)y) > fabs(x) ? nextafterf(y, 0) : y;
 }
 // Thread l of a warp holds of a rows l / 4 and l / 4 + 8, of b column l / 4, of both l % 4 and l % 4 + 4 of k.
 void tc_tf32_multiply(float *d, const unsigned *a, const unsigned *b) {
@@ -362,14 +376,16 @@ void tc_tf32_multiply(float *d, const unsigned *a, const unsigned *b) {
   } own;
   for (int i = 0; i < 4; ++i) own.a[i] = __uint_as_float(a[i] & 0xffffe000u);
   for (int i = 0; i < 2; ++i) own.b[i] = __uint_as_float(b[i] & 0xffffe000u);
+  double sum[4] = {d[0], d[1], d[2], d[3]};
   tc_offer(own);
   for (int q = 0; q < 4; ++q) {
     const tc_held left = tc_offered<tc_held>(warp + lane / 4 * 4 + q);
     for (int c = 0; c < 2; ++c) {
       const tc_held right = tc_offered<tc_held>(warp + (lane % 4 * 2 + c) * 4 + q);
-      for (int r = 0; r < 2; ++r) d[r * 2 + c] += left.a[r] * right.b[0] + left.a[2 + r] * right.b[1];
+      for (int r = 0; r < 2; ++r) sum[r * 2 + c] += (double)left.a[r] * right.b[0] + (double)left.a[2 + r] * right.b[1];
     }
   }
+  for (int i = 0; i < 4; ++i) d[i] = tc_towards_zero(sum[i]);
 }
 
 // ---- products of the library --------------------------------------------------------------------

@@ -44,6 +44,7 @@ extern uint4 tc_shared[14528]; // 227 KiB
 // ---- threads ------------------------------------------------------------------------------------
 
 void __syncthreads();
+int __syncthreads_or(int x);
 void __syncwarp();
 
 // mbarriers.  A phase that ends in a round is seen from the next one on: threads of a warp go on together.
@@ -128,6 +129,7 @@ unsigned tc_two_f16(float low, float high);
 // ---- copies in the background, tensor cores -----------------------------------------------------
 
 void tc_copy_async(void *to, const void *from, int count);
+void tc_copy_async(void *to, const float *from, int count);
 void tc_copy_bytes(void *to, const void *from, size_t bytes, size_t room); // the rest of the room: zeros
 template <int LANES, class T> static inline void tc_copy_few(T *to, const T *from, int count) {
   if (count < 0 || count > LANES) abort();
@@ -145,7 +147,6 @@ struct tc_f16;
 struct tc_bf16;
 void tc_multiply(const tc_f16 *, float *d, const unsigned *a, const unsigned *b);
 void tc_multiply(const tc_bf16 *, float *d, const unsigned *a, const unsigned *b);
-unsigned tc_tf32(float x);
 void tc_tf32_multiply(float *d, const unsigned *a, const unsigned *b);
 
 // ---- products of the library --------------------------------------------------------------------

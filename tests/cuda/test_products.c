@@ -3,6 +3,9 @@
 
 #include <criterion/criterion.h>
 
+#include <float.h>
+#include <math.h>
+
 #include "graph/passes/pass.h"
 #include "graph/text.h"
 
@@ -99,6 +102,70 @@ Test(products, of_few_columns_and_rows, .timeout = 600) {
         cuda_run_free(&got);
       }
       interp_run_free(&want);
+      for (int j = 0; j < 2; j++) interp_free(input[j]);
+    }
+    cuda_unit_free(&u);
+    tc_graph_free(g);
+  }
+}
+
+/* Of f32 on tensor cores, in parts: as exact as sums of exact products are, and infinite, NaN and beyond the largest number where
+ * these are. */
+static const char *const wide[] = {
+    "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = matmul %1 %2\nret %3\n",
+    "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[N,K] \"w\"\n%3 = permute %2 axes=[1,0]\n%4 = matmul %1 %3\nret %4\n",
+    "graph g\n%1 = param f32[K,M] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = permute %1 axes=[1,0]\n%4 = matmul %3 %2\nret %4\n",
+    "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = relu %1\n%4 = matmul %3 %2\nret %4\n",
+};
+
+static interp_array *real_array_of(int64_t rows, int64_t columns, uint64_t seed) {
+  interp_array *a = interp_new(TC_F32, 2, (int64_t[]){rows, columns});
+  for (int64_t i = 0; i < a->count; i++) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    a->f[i] = (float)((double)(seed >> 11) * 0x1p-52 - 1);
+  }
+  return a;
+}
+
+/* An error of a sum of k products, of numbers up to 1 but for those of `large`. */
+static void check_sums(const interp_array *want, const interp_array *got, int64_t k, double large) {
+  cr_assert(want && got && want->count == got->count);
+  for (int64_t i = 0; i < want->count; i++) {
+    const double x = want->f[i], y = got->f[i], most = fabs(x) > 1e6 ? large : 1;
+    cr_assert(isfinite(x) ? fabs(x - y) <= 0x1p-20 * (sqrt((double)k) * most + fabs(x)) : isnan(x) ? isnan(y) : x == y, "k %lld, element %lld: %.9g, not %.9g", (long long)k, (long long)i, y, x);
+  }
+}
+
+static void check_wide(cuda_unit *u, tc_graph *g, interp_array **input, int64_t k, double large) {
+  interp_run want = {.g = g, .input = (const interp_array *const *)input};
+  cr_assert(interp_graph(&want));
+  for (int way = 2; way < RUNS; way++) {
+    cuda_run got = run_of(u, input, way);
+    check_sums(want.output[0], got.output[0], k, large);
+    cuda_run_free(&got);
+  }
+  interp_run_free(&want);
+}
+
+Test(products, of_f32_on_tensor_cores, .timeout = 600) {
+  static const int64_t sizes[][3] = {{130, 70, 66}, {192, 33, 128}, {64, 300, 132}};
+  static const double special[] = {INFINITY, -INFINITY, NAN, FLT_MAX};
+  cuda_unit_sms = 1;
+  for (size_t text = 0; text < sizeof wide / sizeof *wide; text++) {
+    tc_graph *g = graph_of(wide[text]);
+    cuda_unit u;
+    cr_assert(cuda_unit_build(&u, &g, 1));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      const int64_t m = sizes[i][0], k = sizes[i][1], n = sizes[i][2];
+      interp_array *input[] = {text == 2 ? real_array_of(k, m, i + 7) : real_array_of(m, k, i + 7),
+                               text == 1 ? real_array_of(n, k, i + 9) : real_array_of(k, n, i + 9)};
+      check_wide(&u, g, input, k, 1);
+      const double before = input[0]->f[5];
+      for (size_t s = 0; i == text % 2 && s < sizeof special / sizeof *special; s++) {
+        input[0]->f[5] = special[s];
+        check_wide(&u, g, input, k, FLT_MAX);
+      }
+      input[0]->f[5] = before;
       for (int j = 0; j < 2; j++) interp_free(input[j]);
     }
     cuda_unit_free(&u);

@@ -8,6 +8,15 @@
 
 static bool is_deep(const tc_cuda_fill *f) { return f->o->along == f->deep.axis; }
 
+/* Elements of a copy: 16 bytes. */
+static int lanes_of(const tc_cuda_product *x) { return 16 / (int)tc_dtype_bytes(x->mm->operand); }
+
+/* C: where the element at hand, `near` and `far`, is in the tile. */
+static const char *place_of(const tc_cuda_product *x, const tc_cuda_fill *f) {
+  if (x->mm->operand != TC_F32) return "tc_place<rows>(far, near)";
+  return is_deep(f) ? "tc_place_f32<rows, width, true>(far, near)" : "tc_place_f32<rows, width, false>(far, near)";
+}
+
 static void put_sides(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_print_line(&x->s, "constexpr int width = %s, rows = %s;",
                 is_deep(f) ? f->deep.count : f->outer.count,
@@ -54,26 +63,26 @@ static const tc_cuda_span *span_along(const tc_cuda_fill *f) {
 
 /* May the operand's own axis end within a copy? */
 static bool is_partial(const tc_cuda_product *x, const tc_cuda_fill *f) {
-  return tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[f->o->along].extent) % 8 != 0;
+  return tc_dim_multiple(tc_graph_dims(x->p->graph), x->mm->axis[f->o->along].extent) % lanes_of(x) != 0;
 }
 
 /* `some`: how many elements are copied, of those from `at` on, where the copy is live. */
 static void put_count(tc_cuda_product *x, const tc_cuda_fill *f, const char *at) {
   if (is_partial(x, f))
-    tc_print_line(&x->s, "const int some = (int)TC_MIN((tc_int)8, %s - (%s));", span_along(f)->end,
+    tc_print_line(&x->s, "const int some = (int)TC_MIN((tc_int)%d, %s - (%s));", lanes_of(x), span_along(f)->end,
                   at);
-  else tc_print_line(&x->s, "constexpr int some = 8;");
+  else tc_print_line(&x->s, "constexpr int some = %d;", lanes_of(x));
 }
 
 static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   tc_buf at = {0};
-  open_fill(x, f, "8");
+  open_fill(x, f, lanes_of(x) == 8 ? "8" : "4");
   uint8_t *outer = tc_print_enter(&x->s);
   const char *live = put_guard(x, f);
   tc_print_address(&x->s, &e->address, &at);
   put_count(x, f, x->text[f->o->along]);
-  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%s ? %s : 0), %s ? some : 0);", f->name, e->buffer,
+  tc_print_line(&x->s, "tc_copy_async(%c_tile + %s, b%u + (%s ? %s : 0), %s ? some : 0);", f->name, place_of(x, f), e->buffer,
                 live, at.text ? at.text : "0", live);
   tc_print_leave(&x->s, outer);
   tc_cuda_close_scope(x);
@@ -84,7 +93,7 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_fill *f) {
 
 bool tc_cuda_has_steps(const tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
-  return f->o->plain && f->o->plan.width == 8 && !e->guard.id && !e->address.nterm &&
+  return f->o->plain && tc_dtype_is_half(x->mm->operand) && f->o->plan.width == 8 && !e->guard.id && !e->address.nterm &&
          !tc_mm_parts(x->mm, f->deep.axis) && !tc_mm_parts(x->mm, f->outer.axis);
 }
 
@@ -201,17 +210,18 @@ static void put_begun(tc_cuda_product *x, const tc_cuda_fill *f, const char *nam
 void tc_cuda_begin_fill(tc_cuda_product *x, const tc_cuda_fill *f) {
   const tc_expr *e = &x->k->expr[f->o->value.id];
   const char c = f->name, *outer = x->text[f->outer.axis];
+  const int lanes = lanes_of(x);
   if (!f->o->plain) return;
-  tc_print_line(&x->s, "constexpr int %c_items = %c_lanes == 8 ? %s * %s / (THREADS * 8) : 1;", c,
-                c, f->deep.count, f->outer.count);
+  tc_print_line(&x->s, "constexpr int %c_items = %c_lanes == %d ? %s * %s / (THREADS * %d) : 1;", c,
+                c, lanes, f->deep.count, f->outer.count, lanes);
   tc_print_line(&x->s, "tc_int %c_at%u[%c_items];", c, e->buffer, c);
   for (uint32_t i = 0; (i = next_place(x, f, i));)
     tc_print_line(&x->s, "tc_int %c_place%u[%c_items];", c, i, c);
   tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %c_items; ++e) {", c);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * 8;");
+  tc_print_line(&x->s, "const int item = ((int)threadIdx.x + e * THREADS) * %d;", lanes);
   if (is_deep(f)) tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item / %s, %s - 1);", outer, f->outer.from, f->deep.count, f->outer.end);
-  else tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item %% %s, (%s - 1) / 8 * 8);", outer, f->outer.from, f->outer.count, f->outer.end);
+  else tc_print_line(&x->s, "const tc_int %s = TC_MIN(%s + item %% %s, (%s - 1) / %d * %d);", outer, f->outer.from, f->outer.count, f->outer.end, lanes, lanes);
   put_begun(x, f, "at", e->buffer, &e->address);
   for (uint32_t i = 0; (i = next_place(x, f, i));)
     put_begun(x, f, "place", i, &x->k->expr[i].address);
@@ -242,19 +252,20 @@ static void put_point(tc_cuda_product *x, const tc_cuda_fill *f) {
 static void put_begun_count(tc_cuda_product *x, const tc_cuda_fill *f) {
   char at[96];
   if (is_deep(f)) snprintf(at, sizeof at, "%s", x->text[f->deep.axis]);
-  else snprintf(at, sizeof at, "TC_MIN(%s + near, (%s - 1) / 8 * 8)", f->outer.from, f->outer.end);
+  else snprintf(at, sizeof at, "TC_MIN(%s + near, (%s - 1) / %d * %d)", f->outer.from, f->outer.end, lanes_of(x), lanes_of(x));
   put_count(x, f, at);
 }
 
 /* A thread's items are below each other.  whole: no axis ends within the tile. */
 static void put_begun_tile(tc_cuda_product *x, const tc_cuda_fill *f, bool whole) {
   const uint32_t buffer = x->k->expr[f->o->value.id].buffer;
-  tc_print_line(&x->s, "const int item = (int)threadIdx.x * 8, near = item %% width, first = item / width;");
+  const int lanes = lanes_of(x);
+  tc_print_line(&x->s, "const int item = (int)threadIdx.x * %d, near = item %% width, first = item / width;", lanes);
   if (is_deep(f)) put_point(x, f);
   put_begun_count(x, f);
   tc_print_line(&x->s, "TC_UNROLL for (int e = 0; e < %c_items; ++e) {", f->name);
   x->s.indent += 2;
-  tc_print_line(&x->s, "const int far = first + e * (THREADS * 8 / width);");
+  tc_print_line(&x->s, "const int far = first + e * (THREADS * %d / width);", lanes);
   if (!is_deep(f)) put_point(x, f);
   uint8_t *outer = tc_print_enter(&x->s);
   for (uint32_t i = 0; (i = next_place(x, f, i));) {
@@ -263,8 +274,8 @@ static void put_begun_tile(tc_cuda_product *x, const tc_cuda_fill *f, bool whole
     x->s.printed[i] = 1;
   }
   const char *live = put_guard(x, f);
-  tc_print_line(&x->s, "tc_copy_async(%c_tile + tc_place<rows>(far, near), b%u + (%c_at%u[e] + at%u), %s%s);",
-                f->name, buffer, f->name, buffer, buffer, whole ? "8" : live, whole ? "" : " ? some : 0");
+  tc_print_line(&x->s, "tc_copy_async(%c_tile + %s, b%u + (%c_at%u[e] + at%u), %s%s);", f->name, place_of(x, f), buffer, f->name, buffer,
+                buffer, whole ? lanes == 8 ? "8" : "4" : live, whole ? "" : " ? some : 0");
   tc_print_leave(&x->s, outer);
   tc_cuda_close_scope(x);
 }
@@ -303,8 +314,7 @@ static void put_values(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_cuda_put_part(x, f->o, (int)f->o->plan.width);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + tc_place<rows>(far, near)), part);", type,
-                type, f->name);
+  tc_print_line(&x->s, "tc_store_%s((tc_%s *)(%c_tile + %s), part);", type, type, f->name, place_of(x, f));
   tc_cuda_close_scope(x);
 }
 
@@ -320,8 +330,7 @@ static void put_stored(tc_cuda_product *x, const tc_cuda_fill *f, const char *li
   tc_buf value = {0};
   if (f->o->neighbours) tc_putf(&value, "tc_first(part[e], %s ? some : 0)", live);
   else tc_print_line(&x->s, "if (!%s) part[e] = {};", live), tc_put(&value, "part[e]");
-  tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + tc_place<rows>(far, near)), %s);", type,
-                f->name, value.text ? value.text : "");
+  tc_print_line(&x->s, "tc_put_held((tc_%s *)(%c_tile + %s), %s);", type, f->name, place_of(x, f), value.text ? value.text : "");
   tc_buf_free(&value);
 }
 
@@ -334,7 +343,7 @@ static void put_parts(tc_cuda_product *x, const tc_cuda_fill *f) {
   tc_buf at = {0};
   tc_print_address(&x->s, &x->k->expr[f->o->value.id].address, &at);
   put_sides(x, f);
-  if (neighbours) tc_print_line(&x->s, "constexpr int L = 8, all = %s * %s / (THREADS * L), each = all %% 4 == 0 ? 4 : all %% 3 == 0 ? 3 : all %% 2 == 0 ? 2 : 1;", f->deep.count, f->outer.count);
+  if (neighbours) tc_print_line(&x->s, "constexpr int L = %d, all = %s * %s / (THREADS * L), each = all %% 4 == 0 ? 4 : all %% 3 == 0 ? 3 : all %% 2 == 0 ? 2 : 1;", lanes_of(x), f->deep.count, f->outer.count);
   else tc_print_line(&x->s, "constexpr int L = %c_lanes, all = %s * %s / (THREADS * L), each = all < 16 ? all : 16;", f->name,
                 f->deep.count, f->outer.count);
   tc_print_line(&x->s, "TC_ROLLED for (int chunk = 0; chunk < all; chunk += each) {");
@@ -362,7 +371,7 @@ static void put_fill(tc_cuda_product *x, const tc_cuda_fill *f,
     put_values(x, f);
     return;
   }
-  tc_print_line(&x->s, "if constexpr (%c_lanes == 8) {", f->name);
+  tc_print_line(&x->s, "if constexpr (%c_lanes == %d) {", f->name, lanes_of(x));
   x->s.indent += 2;
   copies(x, f);
   x->s.indent -= 2;

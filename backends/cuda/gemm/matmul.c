@@ -6,6 +6,7 @@
 
 #include "backends/cuda/gemm/chain.h"
 #include "backends/cuda/gemm/k_parts.h"
+#include "backends/cuda/gemm/mma.h"
 #include "backends/cuda/gemm/skinny.h"
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -85,6 +86,7 @@ static void put_own(const tc_cuda_product *x, const tc_cuda_operand *o, const tc
   if (skinny && tiles) tc_put(out, " || ");
   if (tiles) put_own_tiles(x, o, t, out);
   if (!skinny && !tiles) tc_put(out, "0");
+  tc_cuda_put_beats_library(x, out);
 }
 
 static uint32_t put_library(const tc_cuda_product *x, const tc_cuda_operand *o, uint32_t first, const tc_cuda_template *t,
@@ -128,6 +130,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   }
   tc_putf(&text, "  const int vectorized = 1%s;\n", conditions.text ? conditions.text : "");
   if (apart) tc_putf(&text, "  const int64_t wide_results = 1%s;\n", results.text ? results.text : "");
+  tc_cuda_put_tf32_tiles(x, &text);
   tc_putf(&text, "%s  const int64_t group = 1, m = ", library);
   tc_cuda_put_size(x->p, x->mm, x->m, &text);
   tc_put(&text, ", n = ");

@@ -1,4 +1,4 @@
-/* mma.c - the matrix product of halves on tensor cores.  Tiles of both operands pass through
+/* mma.c - the matrix product of halves, and of f32 (mma_f32.c), on tensor cores.  Tiles of both operands pass through
  * several places in shared memory, a software pipeline of asynchronous copies; squares of sums stay
  * in the registers of four warps.
  *
@@ -11,13 +11,16 @@
 
 /* ---- a tile of the product ------------------------------------------------------------------- */
 
+static bool is_f32(const tc_cuda_product *x) { return x->mm->operand == TC_F32; }
+static const char *element_of(const tc_cuda_product *x) { return is_f32(x) ? "tc_f32" : "unsigned short"; }
+
 /* Fills place `to` with the tile of the operand at k0. */
 static void put_fill(tc_cuda_product *x, const tc_cuda_operand *o, char name) {
   const tc_cuda_fill f = tc_cuda_mma_fill(x, o, name);
   tc_print_line(&x->s, "{ /* %s */", name == 'a' ? "A" : "B");
   x->s.indent += 2;
-  tc_print_line(&x->s, "unsigned short *const %c_tile = place + to * PLACE%s;", name,
-                name == 'a' ? "" : " + 64 * M");
+  tc_print_line(&x->s, "%s *const %c_tile = place + to * PLACE%s;", element_of(x), name,
+                name == 'a' ? "" : " + OF_A");
   tc_cuda_put_begun_fill(x, &f);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
@@ -33,14 +36,14 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   x->s.indent += 2;
   tc_print_line(
       &x->s,
-      "const unsigned short *const from = place + (int)((step + PREFETCH) %% PLACES) * PLACE;");
+      "const %s *const from = place + (int)((step + PREFETCH) %% PLACES) * PLACE;", element_of(x));
   tc_print_line(&x->s, "if (step >= 0) {");
   tc_print_line(&x->s, "  tc_copies_wait<PREFETCH - 1>();");
   tc_print_line(&x->s, "  square.ready();");
   tc_print_line(&x->s, "  __syncthreads();");
-  tc_print_line(&x->s, "  square.start(from, from + 64 * M);");
+  tc_print_line(&x->s, "  square.start(from, from + OF_A);");
   tc_print_line(&x->s, "}");
-  tc_print_line(&x->s, "const tc_int k0 = %s(step + PREFETCH) * 64;", tc_cuda_has_k_parts(x->k) ? "k_first + " : "");
+  tc_print_line(&x->s, "const tc_int k0 = %s(step + PREFETCH) * DEEP;", tc_cuda_has_k_parts(x->k) ? "k_first + " : "");
   tc_print_line(&x->s, "const int to = (int)((step + 2 * PREFETCH) %% PLACES);");
   tc_print_line(&x->s, "if (k0 < k_end) {");
   x->s.indent += 2;
@@ -49,7 +52,7 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "tc_copies_end();");
-  tc_print_line(&x->s, "if (step >= 0) square.finish(from, from + 64 * M);");
+  tc_print_line(&x->s, "if (step >= 0) square.finish(from, from + OF_A);");
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
   tc_print_line(&x->s, "square.end();");
@@ -59,8 +62,8 @@ static void put_loop(tc_cuda_product *x, const tc_cuda_operand *o) {
 static void put_sums(tc_cuda_product *x, const tc_cuda_operand *o) {
   const bool producers = tc_cuda_mma_has_producers(x, o);
   tc_print_line(&x->s, "square_t square;");
-  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end%s, 64);", tc_cuda_has_k_parts(x->k) ? " - k_first" : "");
-  tc_print_line(&x->s, producers ? "if constexpr (PRODUCERS > 0) {" : "{");
+  tc_print_line(&x->s, "const tc_int steps = TC_CEILDIV(k_end%s, DEEP);", tc_cuda_has_k_parts(x->k) ? " - k_first" : "");
+  tc_print_line(&x->s, producers ? "if constexpr (PRODUCERS > 0) {" : is_f32(x) ? "do {" : "{");
   x->s.indent += 2;
   if (producers) {
     tc_cuda_mma_put_consumers(x);
@@ -69,7 +72,8 @@ static void put_sums(tc_cuda_product *x, const tc_cuda_operand *o) {
     x->s.indent += 2;
   }
   put_loop(x, o);
-  tc_cuda_close_scope(x);
+  x->s.indent -= 2;
+  tc_print_line(&x->s, is_f32(x) ? "} while (square.again());" : "}");
 }
 
 /* Eight rows of tiles are done together, column by column: neighbours in time share operands. */
@@ -84,14 +88,19 @@ static void put_order(tc_cuda_product *x) {
   tc_print_line(&x->s, "const tc_int n0 = flat %% (%d * n_tiles) / high * N;", BAND);
 }
 
-static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
-  tc_print_line(&x->s, "constexpr int PLACE = 64 * (M + N); /* elements of a place */");
+static void put_square_type(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const char *const a = o[0].along == x->kk ? "true" : "false", *const b = o[1].along == x->kk ? "true" : "false";
+  if (is_f32(x)) tc_print_line(&x->s, "typedef tc_square_f32<M, N, GROUPS, %s, %s> square_t;", a, b);
+  else tc_print_line(&x->s, "typedef tc_square<tc_%s, M, N, GROUPS, %s, %s> square_t;", tc_print_storage(x->mm->operand), a, b);
+}
+
+void tc_cuda_mma_body(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const int deep = tc_cuda_mma_deep(x), pad = tc_cuda_mma_pad(x);
+  tc_print_line(&x->s, "constexpr int DEEP = %d, OF_A = DEEP * (M + %d), PLACE = OF_A + DEEP * (N + %d); /* of k; elements of A, of a place */", deep, pad, pad);
   tc_print_line(&x->s, "constexpr int GROUPS = THREADS / 128;");
-  tc_print_line(&x->s, "typedef tc_square<tc_%s, M, N, GROUPS, %s, %s> square_t;",
-                tc_print_storage(x->mm->operand), o[0].along == x->kk ? "true" : "false",
-                o[1].along == x->kk ? "true" : "false");
+  put_square_type(x, o);
   tc_print_line(&x->s, "constexpr int PLACES = PRODUCERS > 0 ? SLOTS : 3 + square_t::behind, PREFETCH = 2;");
-  tc_print_line(&x->s, "unsigned short *const place = tc_places();");
+  tc_print_line(&x->s, "%s *const place = (%s *)tc_places();", element_of(x), element_of(x));
   tc_cuda_mma_put_mbarriers(x, o);
   tc_cuda_open_tiles(x, "M", "N");
   put_order(x);
@@ -104,6 +113,9 @@ static void put_body(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "__syncthreads();");
   tc_cuda_close_scope(x);
 }
+
+const char tc_cuda_mma_parameters[] = "template <int M, int N, int THREADS, int PRODUCERS, int BLOCKS, int SLOTS, int a_lanes, int b_lanes, int c_lanes, "
+                                      "bool any_rows, class tc_int>\n";
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
@@ -173,8 +185,7 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
   const char *index = x->plan->index64 ? "tc_i64" : "int";
   const int a = (int)o[TC_CUDA_A].plan.width, w = (int)o[TC_CUDA_B].plan.width, c = (int)o[TC_CUDA_EPILOGUE].plan.width;
   const accesses wide = {{a, w, c}, false, index}, single = {{1, 1, 1}, false, "tc_i64"}, anywhere = {{a, w, shifts ? c : 1}, shifts, index};
-  tc_put(out, "template <int M, int N, int THREADS, int PRODUCERS, int BLOCKS, int SLOTS, int a_lanes, int b_lanes, int c_lanes, "
-              "bool any_rows, class tc_int>\nTC_FN void @NAME@_product(\n    ");
+  tc_putf(out, "%sTC_FN void @NAME@_product(\n    ", tc_cuda_mma_parameters);
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", b->body);
   for (int i = 0; i < TILES; ++i) put_function(x, o, b, i, i, &wide, producers, out);
@@ -219,6 +230,6 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
 
 const tc_cuda_template tc_cuda_mma = {.own = "vectorized",
                                       .unaligned_results = tc_cuda_may_be_unaligned,
-                                      .body = put_body,
+                                      .body = tc_cuda_mma_body,
                                       .put = put_functions,
                                       .launch = put_launch};

@@ -13,7 +13,7 @@ tc_cuda_fill tc_cuda_mma_fill(const tc_cuda_product *x, const tc_cuda_operand *o
       .o = o,
       .name = name,
       .outer = {left ? x->m : x->n, left ? "m0" : "n0", left ? "m_end" : "n_end", left ? "M" : "N"},
-      .deep = {x->kk, "k0", "k_end", "64"}};
+      .deep = {x->kk, "k0", "k_end", tc_cuda_mma_deep(x) == 64 ? "64" : "32"}};
 }
 
 bool tc_cuda_mma_has_producers(const tc_cuda_product *x, const tc_cuda_operand *o) {
@@ -38,7 +38,7 @@ static void put_copies(tc_cuda_product *x, const tc_cuda_operand *o, char name) 
   const tc_cuda_fill f = tc_cuda_mma_fill(x, o, name);
   tc_print_line(&x->s, "{ /* %s */", name == 'a' ? "A" : "B");
   x->s.indent += 2;
-  tc_print_line(&x->s, "unsigned short *const %c_tile = place + now * PLACE%s;", name, name == 'a' ? "" : " + 64 * M");
+  tc_print_line(&x->s, "unsigned short *const %c_tile = place + now * PLACE%s;", name, name == 'a' ? "" : " + OF_A");
   tc_cuda_put_stepped_fill(x, &f, "copier", "PRODUCERS");
   tc_cuda_close_scope(x);
 }
@@ -65,8 +65,8 @@ void tc_cuda_mma_put_consumers(tc_cuda_product *x) {
   tc_print_line(&x->s, "const unsigned short *const from = place + now * PLACE;");
   tc_print_line(&x->s, "tc_mbarrier_wait(&full[now], phase);");
   tc_print_line(&x->s, "square.ready();");
-  tc_print_line(&x->s, "square.start(from, from + 64 * M);");
-  tc_print_line(&x->s, "square.template finish<1>(from, from + 64 * M);");
+  tc_print_line(&x->s, "square.start(from, from + OF_A);");
+  tc_print_line(&x->s, "square.template finish<1>(from, from + OF_A);");
   tc_print_line(&x->s, "if (step > 0 && threadIdx.x %% 32 == 0) tc_mbarrier_arrive(&empty[before]); /* the product before is there */");
   tc_print_line(&x->s, "before = now;");
   tc_print_line(&x->s, "%s", next_place);

@@ -1,4 +1,4 @@
-/* simt.c - the matrix product as every thread's own sums, any dtype.
+/* simt.c - the matrix product as every thread's own sums, any dtype; larger ones of f32 are made on tensor cores (mma_f32.c).
  *
  * A block of 256 threads takes a tile of SIDE x SIDE results; a square of THREAD_ROWS x THREAD_COLS
  * sums is in the registers of a thread.  Where that takes fewer threads than there are, groups of
@@ -8,7 +8,7 @@
  * operands are on their way from memory to registers while the ones in shared memory are
  * multiplied; there are two places for each. Prologues are computed while a tile is filled, the
  * epilogue on finished sums. */
-#include "backends/cuda/gemm/matmul.h"
+#include "backends/cuda/gemm/mma.h"
 
 enum { THREADS = TC_CUDA_THREADS, PAD = 4 };
 
@@ -205,7 +205,7 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
     put_function(x, b, number++, square_of(x, sides->at[i]), vectorized,
                  x->plan->index64 ? "tc_i64" : "int", out);
   put_function(x, b, number++, &squares[GENERAL], one, "tc_i64", out);
-  return (uint32_t)number;
+  return tc_cuda_put_tf32(x, o, b, (uint32_t)number, out);
 }
 
 /* The largest tiles of which there are enough to feed the machine, else the smallest. */
@@ -220,11 +220,13 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "  unsigned function = vectorized ? 0 : %d;\n"
           "  while (function + 1 < %d && batches * tc_cuda_ceildiv(m, side[function]) *\n"
           "         tc_cuda_ceildiv(n, side[function]) < c->info->sms * 3 / 4) ++function;\n"
-          "  const int64_t high = side[function], broad = high, block = %d, shared = 0;\n",
+          "  int64_t high = side[function], broad = high, block = %d, shared = 0;\n",
           number, number, THREADS);
+  tc_cuda_put_tf32_launch(x, (uint32_t)number + 1, out);
 }
 
 const tc_cuda_template tc_cuda_simt = {.own = "vectorized && mm.dtype != TC_F64",
                                        .body = put_body,
+                                       .tensor = tc_cuda_tf32_body,
                                        .put = put_functions,
                                        .launch = put_launch};

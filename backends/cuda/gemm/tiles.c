@@ -99,7 +99,7 @@ void tc_cuda_put_instance_of(const tc_cuda_product *x, const tc_cuda_bodies *b, 
 }
 
 void tc_cuda_put_part(tc_cuda_product *x, const tc_cuda_operand *o, int lanes) {
-  const bool half = x->plan->template != TC_CUDA_SIMT;
+  const bool half = tc_dtype_is_half(x->mm->operand) && x->plan->template != TC_CUDA_SIMT;
   x->s.vector = lanes > 1 ? o->along : -1;
   uint8_t *outer = tc_print_enter(&x->s);
   tc_print_value(&x->s, o->value);

@@ -37,6 +37,12 @@ TC_FN void tc_copy_async(void *to, const void *from, int count) {
                "l"(from), "r"(count * 2)
                : "memory");
 }
+/* ... four of f32. */
+TC_FN void tc_copy_async(void *to, const tc_f32 *from, int count) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tc_shared_address(to)),
+               "l"(from), "r"(count * 4)
+               : "memory");
+}
 /* Ends a group of copies; waits until at most LEFT groups are under way. */
 TC_FN void tc_copies_end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int LEFT> TC_FN void tc_copies_wait() {

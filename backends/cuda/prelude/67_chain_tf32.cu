@@ -4,27 +4,6 @@
 /* @ tc_pair_at */
 /* Where rows begin in pairs, of which four are in different banks by two elements of each of their columns. */
 template <int WIDTH> TC_FN constexpr int tc_pair_at(int row) { return row / 2 * (WIDTH * 2 + 8) + row % 2 * WIDTH; }
-/* @ tc_tf32 tc_tf32_multiply */
-/* TF32 has 11 bits of a fraction, and so has what the nearest one leaves of x but for its last bit: `high` is the former, `low` the
- * latter, of which tensor cores read 11 bits.  What an infinite x leaves is NaN. */
-#ifndef TC_EMULATED
-TC_FN tc_u32 tc_tf32(tc_f32 x) {
-  tc_u32 r;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
-  return r;
-}
-/* d += a b: 16 x 8 by 8 x 8 */
-TC_FN void tc_tf32_multiply(tc_f32 *d, const tc_u32 *a, const tc_u32 *b) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-#endif
-/* @ tc_tf32_split */
-TC_FN void tc_tf32_split(tc_u32 &high, tc_u32 &low, tc_f32 x) {
-  high = tc_tf32(x);
-  low = (tc_u32)__float_as_int(x - __uint_as_float(high));
-}
 /* @ tc_tf32_parts */
 TC_FN void tc_tf32_put_parts(tc_f32 *to, tc_f32 *low, const tc_f32 (&x)[4]) {
   tc_vec<tc_f32, 4> high, rest;

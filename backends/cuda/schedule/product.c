@@ -285,6 +285,9 @@ static int64_t smallest(const tc_program *p, const tc_axis *a) {
   return lo;
 }
 
+/* Are there functions on tensor cores beside those of every thread's own sums?  Of f32, where tiles are as large as theirs. */
+bool tc_cuda_may_tf32(const tc_mm_loop *mm) { return mm->operand == TC_F32 && mm->acc == TC_F32 && !tc_mm_is_chain(mm); }
+
 /* Tiles that matrices of the sizes at hand fill more than half of. */
 static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {
   static const uint32_t sides[] = {256, 128, 64, 32, 16, 4};
@@ -295,7 +298,7 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
   if (!s->sides.at) return false;
   for (int i = 0; i < N; ++i) {
     const int64_t half = sides[i] / 2;
-    if (!tc_cuda_may_side(&k->mm, s->template, sides[i])) continue;
+    if (!tc_cuda_may_side(&k->mm, s->template, sides[i]) || (sides[i] > TC_CUDA_TF32_SIDE && tc_cuda_may_tf32(&k->mm))) continue;
     if (simt && !tc_mm_is_chain(&k->mm) && sides[i] > LEAST &&
         (largest(p, &axis[0]) <= half || largest(p, &axis[1]) <= half))
       continue;

@@ -46,6 +46,8 @@ bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm);
 int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b);
 /* Are there tiles of that side, by that template? */
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
+bool tc_cuda_may_tf32(const tc_mm_loop *mm);
+enum { TC_CUDA_TF32_SIDE = 64 }; /* of their smallest tile */
 /* the rates are those of such products */
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template);
 bool tc_cuda_has_k_parts(const tc_kernel *k); /* by its schedule, k, or keys, may be shared out */
