@@ -203,7 +203,7 @@ void tc_cuda_put_launcher(const tc_kernel *k, const tc_program *p, const tc_cuda
  * above 32 bits, several of short rows where there are many; tc_cuda_sort_bytes: what they take.
  * tc_cuda_fastest_tile: of a product on tensor cores: tiles fill all multiprocessors so many times, and of the last ones some have
  * a block more than others.  tc_cuda_beats_library: of f32, beside what cuBLASLt takes where k is shared out as is best: 380
- * operations a ns and multiprocessor (H200), and 5 us.
+ * operations a ns and multiprocessor (H200), and 5 us, and with a pass over its results for the epilogue.
  * tc_cuda_saves_pass: the library's product would be faster by less than one more kernel takes,
  * which reads and writes all results: some 3 us, and as long as 72 of k; not where tiles are few and k is long, which the
  * library splits. */
@@ -347,11 +347,11 @@ static const char helpers[] =
     "  }\n"
     "  return fastest;\n"
     "}\n"
-    "TC_CUDA_FN int tc_cuda_beats_library(const tcrt_cuda_call *c, const tc_cuda_tile *t, int n_tiles, const tcrt_cuda_mm *mm) {\n"
+    "TC_CUDA_FN int tc_cuda_beats_library(const tcrt_cuda_call *c, const tc_cuda_tile *t, int n_tiles, const tcrt_cuda_mm *mm, int pass) {\n"
     "  double time;\n"
-    "  const double operations = 2.0 * (double)mm->batch * (double)mm->m * (double)mm->n * (double)mm->k;\n"
+    "  const double operations = 2.0 * (double)mm->batch * (double)mm->m * (double)mm->n * (double)(mm->k + (pass ? 72 : 0));\n"
     "  tc_cuda_fastest_tile(c, t, n_tiles, mm->batch, mm->m, mm->n, mm->k, &time);\n"
-    "  return time < 5000 + operations / (380.0 * (double)c->info->sms);\n"
+    "  return time < (pass ? 8000 : 5000) + operations / (380.0 * (double)c->info->sms);\n"
     "}\n"
     "TC_CUDA_FN int64_t tc_cuda_owners(int64_t slices) {\n"
     "  const int64_t n = slices > 0 ? 131072 / slices : 1;\n"

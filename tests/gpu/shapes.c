@@ -506,6 +506,8 @@ int main(int argc, char **argv) {
   for (place where = ALONE; where < (few ? BETWEEN : PLACES); where++) {
     if (!few) check_products(2000, 999, 1003, where);
     check_products(130, 75, 67, where);
+    check_products(832, 36, 704, where); /* tiles of f32 for all multiprocessors */
+    check_products(831, 35, 705, where);
   }
   check_convolutions(2, 3, 9, 5);
   check_convolutions(1, 16, 20, 40);

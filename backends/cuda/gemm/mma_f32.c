@@ -63,7 +63,7 @@ void tc_cuda_put_beats_library(const tc_cuda_product *x, tc_buf *out) {
   if (!tc_cuda_has_tf32(x) || x->plan->tf32) return;
   tc_put(out, " || (vectorized && ");
   put_fills("mm.batch", "mm.m", "mm.n", "mm.k", out);
-  tc_putf(out, " && tc_cuda_beats_library(c, wide, %d, &mm))", TILES);
+  tc_putf(out, " && tc_cuda_beats_library(c, wide, %d, &mm, %d))", TILES, x->k->schedule->product != NULL);
 }
 
 void tc_cuda_put_tf32_launch(const tc_cuda_product *x, uint32_t first, tc_buf *out) {
