@@ -83,17 +83,19 @@ Test(products, of_one_text, .timeout = 600) {
 static const char *const skinny[] = {
     "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = matmul %1 %2\nret %3\n",
     "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[N,K] \"w\"\n%3 = permute %2 axes=[1,0]\n%4 = matmul %1 %3\n%5 = relu %4\nret %5\n",
+    "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = cast %1 dtype=bf16\n%4 = cast %2 dtype=bf16\n%5 = matmul %3 %4\n%6 = cast %5 dtype=f32\nret %6\n",
 };
 Test(products, of_few_columns_and_rows, .timeout = 600) {
   static const int64_t sizes[][3] = {{510, 600, 3}, {3, 600, 500}, {301, 1030, 4}, {1, 2048, 137}, {600, 512, 1}, {301, 1024, 5}, {2, 1024, 270},
-                                     {17000, 3, 4}, {5, 12, 13200}, {8200, 1, 8}, {2000, 1, 48}, {1025, 1, 64}, {8193, 8, 8}, {7, 3, 5}};
-  for (int text = 0; text < 2; text++) {
+                                     {17000, 3, 4}, {5, 12, 13200}, {8200, 1, 8}, {2000, 1, 48}, {1025, 1, 64}, {8193, 8, 8}, {7, 3, 5},
+                                     {530, 2, 128}, {257, 5, 260}, {301, 8, 223}, {1031, 1, 68}};
+  for (size_t text = 0; text < sizeof skinny / sizeof *skinny; text++) {
     tc_graph *g = graph_of(skinny[text]);
     cuda_unit u;
     cr_assert(cuda_unit_build(&u, &g, 1));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       const int64_t m = sizes[i][0], k = sizes[i][1], n = sizes[i][2];
-      interp_array *input[] = {array_of(m, k, i + 7), text ? array_of(n, k, i + 9) : array_of(k, n, i + 9)};
+      interp_array *input[] = {array_of(m, k, i + 7), text == 1 ? array_of(n, k, i + 9) : array_of(k, n, i + 9)};
       interp_run want = {.g = g, .input = (const interp_array *const *)input};
       cr_assert(interp_graph(&want));
       for (int way = 0; way < RUNS; way++) {

@@ -3,7 +3,7 @@
  * A warp has ROWS rows of the long operand, which lanes read along k, neighbours beside each other; of the short one's FEW columns
  * they read the same, which the caches have.  All warps of a block have the same rows, and parts of k: more of them are busy with few
  * rows.  What lanes have summed is added up at the end, so that each has one of the block's results.  Of few columns or rows and
- * a short k, a thread has a result. */
+ * a short k, a thread has a result; of a shorter one, neighbours of a few rows. */
 #include "backends/cuda/gemm/skinny.h"
 
 #include "backends/cuda/emit.h"
@@ -18,7 +18,7 @@ typedef struct way {
   int across;       /* the long operand, A or B */
   int outer, inner; /* axes: of the long one's rows, and of the few */
 } way;
-enum { WAYS = 2 };
+enum { WAYS = 2, SHORT = WAYS, OUTER };
 
 static way way_of(const tc_cuda_product *x, int i) {
   return i ? (way){TC_CUDA_B, x->n, x->m} : (way){TC_CUDA_A, x->m, x->n};
@@ -29,6 +29,8 @@ static const tc_cuda_operand *few_of(const tc_cuda_operand *o, const way *w) { r
 static uint32_t ways_of(const tc_cuda_product *x) { return x->plan->skinny ? tc_cuda_skinny_ways(x->k, x->p, x->plan) : 0; }
 
 static bool has_way(const tc_cuda_product *x, int i) { return ways_of(x) & (i ? TC_CUDA_ROWS_ARE_FEW : TC_CUDA_COLUMNS_ARE_FEW); }
+
+static bool has_outer(const tc_cuda_product *x) { return ways_of(x) & TC_CUDA_OUTER; }
 
 static bool has_short(const tc_cuda_product *x) { return ways_of(x) & TC_CUDA_K_IS_SHORT; }
 
@@ -163,6 +165,81 @@ static void put_short(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_buf_free(&batches);
 }
 
+/* ---- a k that is shorter than results take ----------------------------------------------------- */
+
+enum { OUTER_ROWS = 4 /* of a thread: they share what is loaded of B */ };
+
+/* right: LANES columns of B at one of k. */
+static void put_columns(tc_cuda_product *x, const tc_cuda_operand *b) {
+  tc_print_line(&x->s, "tc_v%s right;", tc_cuda_acc(x));
+  tc_print_line(&x->s, "{");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "tc_v%s part;", tc_cuda_acc(x));
+  tc_cuda_put_part(x, b, (int)b->plan.width);
+  tc_print_line(&x->s, "right = part;");
+  tc_cuda_close_scope(x);
+}
+
+/* left: an element of A in each of the thread's rows, of which those beyond the last are the last one. */
+static void put_rows(tc_cuda_product *x, const tc_cuda_operand *a) {
+  tc_print_line(&x->s, "tc_%s left[HIGH];", tc_cuda_acc(x));
+  tc_print_line(&x->s, "TC_UNROLL for (int r = 0; r < HIGH; ++r) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "constexpr int TC_L = 1;");
+  tc_print_line(&x->s, "TC_TYPES");
+  tc_print_line(&x->s, "const tc_int %s = TC_MIN(row0 + r, m_end - 1);", x->text[x->m]);
+  put_operand(x, a, "left[r]");
+  tc_cuda_close_scope(x);
+}
+
+static void put_outer_sums(tc_cuda_product *x, const tc_cuda_operand *o) {
+  const char *k = x->text[x->kk], *t = tc_cuda_acc(x);
+  tc_print_line(&x->s, "tc_v%s sum[HIGH];", t);
+  tc_print_line(&x->s, "TC_UNROLL for (int r = 0; r < HIGH; ++r) sum[r] = tc_set_%s(0);", t);
+  tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (tc_int %s = 0; %s < k_end; ++%s) {", k, k, k);
+  x->s.indent += 2;
+  put_columns(x, &o[TC_CUDA_B]);
+  put_rows(x, &o[TC_CUDA_A]);
+  tc_print_line(&x->s, "TC_UNROLL for (int r = 0; r < HIGH; ++r)");
+  tc_print_line(&x->s, "  TC_UNROLL for (int l = 0; l < LANES; ++l) sum[r].l[l] = tc_mad(left[r], right.l[l], sum[r].l[l]);");
+  tc_cuda_close_scope(x);
+}
+
+static void put_outer(tc_cuda_product *x, const tc_cuda_operand *o) {
+  tc_buf batches = {0};
+  tc_cuda_put_batch_count(x->p, x->mm, &batches);
+  tc_cuda_put_extent(x, "m_end", x->m);
+  tc_cuda_put_extent(x, "n_end", x->n);
+  tc_cuda_put_extent(x, "k_end", x->kk);
+  tc_print_line(&x->s, "constexpr int TC_L = LANES, HIGH = %d;", OUTER_ROWS);
+  tc_print_line(&x->s, "TC_TYPES");
+  tc_print_line(&x->s, "const tc_int across = TC_CEILDIV(n_end, LANES), down = TC_CEILDIV(m_end, HIGH);");
+  tc_print_line(&x->s, "TC_ROLLED for (tc_int e = (tc_int)blockIdx.x * %d + (int)threadIdx.x; e < %s * down * across; e += (tc_int)gridDim.x * %d) {",
+                THREADS, batches.text ? batches.text : "1", THREADS);
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int row0 = e / across %% down * HIGH, %s = e %% across * LANES;", x->text[x->n]);
+  tc_print_line(&x->s, "tc_int rest = e / (down * across);");
+  tc_cuda_put_batch_numbers(x);
+  put_outer_sums(x, o);
+  tc_print_line(&x->s, "TC_UNROLL for (int r = 0; r < HIGH; ++r) {");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "const tc_int %s = row0 + r;", x->text[x->m]);
+  tc_print_line(&x->s, "if (%s >= m_end) break;", x->text[x->m]);
+  tc_print_line(&x->s, "const tc_v%s r0 = sum[r];", tc_cuda_acc(x));
+  tc_cuda_put_finish(x, &x->mm->epilogue, (int)o[TC_CUDA_EPILOGUE].plan.width);
+  tc_cuda_close_scope(x);
+  tc_cuda_close_scope(x);
+  tc_buf_free(&batches);
+}
+
+static void put_alone(tc_cuda_product *x, const tc_cuda_operand *o, bool has, int way, const char *what, void (*put)(tc_cuda_product *, const tc_cuda_operand *)) {
+  if (!has) return;
+  tc_print_line(&x->s, "if constexpr (WAY == %d) { /* %s */", way, what);
+  x->s.indent += 2;
+  put(x, o);
+  tc_cuda_close_scope(x);
+}
+
 void tc_cuda_skinny(tc_cuda_product *x, const tc_cuda_operand *o) {
   if (!ways_of(x)) return;
   tc_print_line(&x->s, "constexpr int FEW = %d, ROWS = %d / FEW;", FEW, RESULTS);
@@ -175,11 +252,8 @@ void tc_cuda_skinny(tc_cuda_product *x, const tc_cuda_operand *o) {
     put_way(x, o, &w);
     tc_cuda_close_scope(x);
   }
-  if (!has_short(x)) return;
-  tc_print_line(&x->s, "if constexpr (WAY == %d) { /* and a short k */", WAYS);
-  x->s.indent += 2;
-  put_short(x, o);
-  tc_cuda_close_scope(x);
+  put_alone(x, o, has_short(x), SHORT, "and a short k", put_short);
+  put_alone(x, o, has_outer(x), OUTER, "a shorter k of any", put_outer);
 }
 
 /* ---- functions, and the launcher ------------------------------------------------------------- */
@@ -188,7 +262,7 @@ void tc_cuda_skinny(tc_cuda_product *x, const tc_cuda_operand *o) {
 typedef struct function {
   int way, lanes;
 } function;
-enum { FUNCTIONS = 2 * WAYS + 1 };
+enum { FUNCTIONS = 2 * WAYS + 2 };
 
 /* For each way one of single elements, behind it one of wider accesses, if there are any; and that of a short
  * k.  How many. */
@@ -200,7 +274,8 @@ static int functions_of(const tc_cuda_product *x, const tc_cuda_operand *o, func
       to[n++] = (function){i, 1};
       if (lanes > 1) to[n++] = (function){i, lanes};
     }
-  if (has_short(x)) to[n++] = (function){WAYS, 1};
+  if (has_short(x)) to[n++] = (function){SHORT, 1};
+  if (has_outer(x)) to[n++] = (function){OUTER, (int)o[TC_CUDA_EPILOGUE].plan.width};
   return n;
 }
 
@@ -209,7 +284,7 @@ uint32_t tc_cuda_put_skinny(const tc_cuda_product *x, const tc_cuda_operand *o, 
   function f[FUNCTIONS];
   const int n = functions_of(x, o, f);
   if (!*body) return first;
-  tc_put(out, "/* of few columns (WAY 0) or rows (1), or a short k of either (2) */\n"
+  tc_put(out, "/* of few columns (WAY 0) or rows (1), or a short k of either (2), or a shorter one of any (3) */\n"
               "template <int WAY, int LANES, class tc_int>\nTC_FN void @NAME@_skinny(\n    ");
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", body);
@@ -241,8 +316,12 @@ void tc_cuda_put_is_skinny(const tc_cuda_product *x, const char *m, const char *
     tc_putf(out, "%s%d * tc_cuda_is_skinny(c, %s, %s, %d, %s, %lld, %s)", sum, i + 1, sides[i][0], sides[i][1], FEW, k, (long long)tc_cuda_skinny_k(x->mm), batches);
     sum = " + ";
   }
-  if (has_short(x))
-    tc_putf(out, "%s%d * (%s <= %d && (%s < %s ? %s : %s) * %s <= %d && %s * %s * %s >= %d)", sum, WAYS + 1, k, TC_CUDA_SHORT_K, m, n, m, n, k, TC_CUDA_MOST_SHORT, batches, m, n, TC_CUDA_LEAST_RESULTS);
+  if (has_short(x)) {
+    tc_putf(out, "%s%d * (%s <= %d && (%s < %s ? %s : %s) * %s <= %d && %s * %s * %s >= %d)", sum, SHORT + 1, k, TC_CUDA_SHORT_K, m, n, m, n, k, TC_CUDA_MOST_SHORT, batches, m, n, TC_CUDA_LEAST_RESULTS);
+    sum = " + ";
+  }
+  if (has_outer(x))
+    tc_putf(out, "%s%d * (outer && %s <= %d && (%s < %s ? %s : %s) * %s > %d && %s * %s * %s >= %d)", sum, OUTER + 1, k, (int)tc_cuda_outer_k(x->mm), m, n, m, n, k, has_short(x) ? TC_CUDA_MOST_SHORT : 0, batches, m, n, TC_CUDA_LEAST_RESULTS);
 }
 
 /* `at`: the way's function. */
@@ -257,6 +336,18 @@ static void put_choice(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
               "    if (vectorized && way[at + 1] == skinny) ++at;\n");
 }
 
+void tc_cuda_put_outer_aligned(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out) {
+  tc_buf conditions = {0};
+  if (!has_outer(x)) return;
+  for (int i = TC_CUDA_A; i <= TC_CUDA_EPILOGUE; ++i) {
+    if (i != TC_CUDA_A) tc_cuda_put_aligned(x->k, x->p, &o[i].nest, &o[i].plan, &conditions, &conditions);
+    tc_cuda_put_small(x->k, x->p, &o[i].nest, &o[i].plan, false, &conditions);
+  }
+  tc_putf(out, "  const int outer = 1%s; /* rows of B and of the results are aligned */\n", conditions.text ? conditions.text : "");
+  out->failed |= conditions.failed;
+  tc_buf_free(&conditions);
+}
+
 void tc_cuda_put_skinny_launch(const tc_cuda_product *x, const tc_cuda_operand *o, const char *all, uint32_t first, tc_buf *out) {
   tc_buf k = {0};
   if (!ways_of(x)) return;
@@ -264,17 +355,18 @@ void tc_cuda_put_skinny_launch(const tc_cuda_product *x, const tc_cuda_operand *
   const char *depth = k.text ? k.text : "0";
   tc_put(out, "  const int skinny = ");
   tc_cuda_put_is_skinny(x, "m", "n", depth, "batches", out);
-  tc_put(out, "; /* 1: few columns; 2: few rows; 3: and a short k */\n  if (skinny) {\n");
+  tc_put(out, "; /* 1: few columns; 2: few rows; 3: and a short k; 4: a shorter one of any */\n  if (skinny) {\n");
   put_choice(x, o, out);
   tc_put(out, "    void *const args[] = {");
   tc_cuda_put_parameters(x->k, x->p, all, TC_CUDA_ADDRESS, out);
   tc_putf(out,
           "};\n"
           "    const int64_t high = skinny == 1 ? %d : %d, broad = skinny == 1 ? %d : %d;\n"
-          "    const int64_t blocks = skinny == 3 ? tc_cuda_ceildiv(batches * m * n, %d) : batches * tc_cuda_ceildiv(m, high) * tc_cuda_ceildiv(n, broad);\n"
+          "    const int64_t each = skinny == %d ? %d * %d : 1; /* results of a thread */\n"
+          "    const int64_t blocks = skinny >= 3 ? tc_cuda_ceildiv(batches * m * n, %d * each) : batches * tc_cuda_ceildiv(m, high) * tc_cuda_ceildiv(n, broad);\n"
           "    return tc_cuda_follow(c, &@NAME@_image, %u + at, blocks, %d, 0, args,\n"
           "                          sizeof args / sizeof *args);\n"
           "  }\n",
-          RESULTS / FEW, FEW, FEW, RESULTS / FEW, THREADS, first, THREADS);
+          RESULTS / FEW, FEW, FEW, RESULTS / FEW, OUTER + 1, OUTER_ROWS, (int)o[TC_CUDA_EPILOGUE].plan.width, THREADS, first, THREADS);
   tc_buf_free(&k);
 }

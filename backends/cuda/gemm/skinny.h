@@ -13,7 +13,9 @@ uint32_t tc_cuda_put_skinny(const tc_cuda_product *x, const tc_cuda_operand *o, 
 /* C, where the schedule says `skinny`: are the functions for m, n and k of so many batches?  Expressions of int64_t. */
 void tc_cuda_put_is_skinny(const tc_cuda_product *x, const char *m, const char *n, const char *k,
                            const char *batches, tc_buf *out);
-/* ... of the launcher: their launch, from m, n, batches and vectorized. */
+/* ... of the launcher: `outer`, are rows of B and of the results aligned, as functions of the shortest k have them? */
+void tc_cuda_put_outer_aligned(const tc_cuda_product *x, const tc_cuda_operand *o, tc_buf *out);
+/* ... and behind it, their launch, from m, n, batches and vectorized. */
 void tc_cuda_put_skinny_launch(const tc_cuda_product *x, const tc_cuda_operand *o, const char *all, uint32_t first, tc_buf *out);
 
 #endif

@@ -298,7 +298,7 @@ static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_s
   if (!s->sides.at) return false;
   for (int i = 0; i < N; ++i) {
     const int64_t half = sides[i] / 2;
-    if (!tc_cuda_may_side(&k->mm, s->template, sides[i]) || (sides[i] > TC_CUDA_TF32_SIDE && tc_cuda_may_tf32(&k->mm))) continue;
+    if (!tc_cuda_may_side(&k->mm, s->template, sides[i])) continue;
     if (simt && !tc_mm_is_chain(&k->mm) && sides[i] > LEAST &&
         (largest(p, &axis[0]) <= half || largest(p, &axis[1]) <= half))
       continue;
@@ -362,12 +362,24 @@ static bool may_be_short(const tc_program *p, const tc_mm_loop *mm) {
          most_points(p, mm, -1, n, TC_CUDA_LEAST_RESULTS) >= TC_CUDA_LEAST_RESULTS;
 }
 
+int64_t tc_cuda_outer_k(const tc_mm_loop *mm) { return tc_dtype_is_half(mm->operand) ? TC_CUDA_OUTER_K_OF_HALVES : TC_CUDA_OUTER_K; }
+
+/* May k be so short that a product is little but its results, and do these and B lie along n?  Tensor cores are faster where halves
+ * of A lie along m. */
+static bool may_be_outer(const tc_program *p, const tc_mm_loop *mm, const tc_cuda_kernel_schedule *s) {
+  if (tc_dtype_is_half(mm->operand) && s->along[TC_CUDA_A] != TC_CUDA_ALONG_K) return false;
+  return smallest(p, &mm->axis[mm->nbatch + TC_CUDA_ALONG_K]) <= tc_cuda_outer_k(mm) && s->along[TC_CUDA_B] == TC_CUDA_ALONG_N &&
+         s->width[TC_CUDA_EPILOGUE] > 1 && s->width[TC_CUDA_B] >= s->width[TC_CUDA_EPILOGUE] &&
+         most_points(p, mm, -1, mm->nbatch + TC_CUDA_ALONG_N, TC_CUDA_LEAST_RESULTS) >= TC_CUDA_LEAST_RESULTS;
+}
+
 uint32_t tc_cuda_skinny_ways(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s) {
   const tc_mm_loop *mm = &k->mm;
   const int m = mm->nbatch, n = m + TC_CUDA_ALONG_N;
   if (tc_mm_is_chain(mm) || s->k_parts > 1) return 0;
   return (may_be_few(p, mm, n, m, s->along[TC_CUDA_A]) ? TC_CUDA_COLUMNS_ARE_FEW : 0) |
-         (may_be_few(p, mm, m, n, s->along[TC_CUDA_B]) ? TC_CUDA_ROWS_ARE_FEW : 0) | (may_be_short(p, mm) ? TC_CUDA_K_IS_SHORT : 0);
+         (may_be_few(p, mm, m, n, s->along[TC_CUDA_B]) ? TC_CUDA_ROWS_ARE_FEW : 0) | (may_be_short(p, mm) ? TC_CUDA_K_IS_SHORT : 0) |
+         (may_be_outer(p, mm, s) ? TC_CUDA_OUTER : 0);
 }
 
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {

@@ -52,19 +52,23 @@ enum { TC_CUDA_TF32_SIDE = 64 }; /* of their smallest tile */
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template);
 bool tc_cuda_has_k_parts(const tc_kernel *k); /* by its schedule, k, or keys, may be shared out */
 /* Skinny products: of at most so many columns, or rows, and a k of so many bytes at least (H200: shorter ones are faster by tiles, and
- * so are more columns, of halves by tensor cores); or of at most so long a k, which is at most so much times columns or rows.  What
+ * so are more columns, of halves by tensor cores); or of at most so long a k, which is at most so much times columns or rows; or of a k that writing the results takes
+ * longer than (OUTER_K).  What
  * reads or makes fewer elements takes no time that matters. */
 enum {
   TC_CUDA_FEW = 4,
   TC_CUDA_SKINNY_BYTES = 2048,
   TC_CUDA_SHORT_K = 16,
+  TC_CUDA_OUTER_K = 8,
+  TC_CUDA_OUTER_K_OF_HALVES = 5,
   TC_CUDA_MOST_SHORT = 64,
   TC_CUDA_LEAST_READ = 1 << 18,
   TC_CUDA_LEAST_RESULTS = 1 << 16
 };
+int64_t tc_cuda_outer_k(const tc_mm_loop *mm);
 int64_t tc_cuda_skinny_k(const tc_mm_loop *mm); /* the least k, in elements */
 /* Which of these may the sizes be?  What is read once lies along k.  Not where k is shared out among blocks. */
-enum { TC_CUDA_COLUMNS_ARE_FEW = 1, TC_CUDA_ROWS_ARE_FEW = 2, TC_CUDA_K_IS_SHORT = 4 };
+enum { TC_CUDA_COLUMNS_ARE_FEW = 1, TC_CUDA_ROWS_ARE_FEW = 2, TC_CUDA_K_IS_SHORT = 4, TC_CUDA_OUTER = 8 };
 uint32_t tc_cuda_skinny_ways(const tc_kernel *k, const tc_program *p, const tc_cuda_kernel_schedule *s);
 /* Fills in what is of products.  false: out of memory. */
 bool tc_cuda_plan_product(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s);
