@@ -82,8 +82,8 @@ std::optional<bool> Evaluator::side_taken(const std::string &condition) const {
 
 // ---- what they tell -----------------------------------------------------------------------------
 
-// What comparisons of sizes that came out so tell of them, all parts of && or none of || too;
-// whether all of it became a guard.
+// What comparisons of sizes that came out so tell of them, all parts of && or none of || too, and what
+// ! says; whether all of it became a guard.
 bool Evaluator::learn_sizes(const Scalar &v, bool holds) {
   if (auto known = truth(v)) return *known == holds;
   if (!v.made || maybe) return false;
@@ -92,10 +92,14 @@ bool Evaluator::learn_sizes(const Scalar &v, bool holds) {
     return left && right;
   }
   if (!BinaryOperator::isComparisonOp(v.made->op)) return false;
-  if (!v.made->a.dim || !v.made->b.dim) return false;
+  const Scalar &left = v.made->a, &right = v.made->b;
+  const bool with_zero = right.constant && right.integer == 0;
+  if (left.asks() && with_zero && (v.made->op == BO_EQ || v.made->op == BO_NE))
+    return learn_sizes(left, holds == (v.made->op == BO_NE));
+  if (!left.dim || !right.dim) return false;
   const auto op = holds ? v.made->op : BinaryOperator::negateComparisonOp(v.made->op);
   const bool less = op == BO_LT || op == BO_LE, strict = op == BO_LT || op == BO_GT;
-  const tc_dim a = *v.made->a.dim, b = *v.made->b.dim;
+  const tc_dim a = *left.dim, b = *right.dim;
   if (op == BO_NE) return false;
   if (op == BO_EQ) return !tc_dim_bad(tc_dim_unify(dims, a, b));
   const tc_dim by = less ? tc_dim_sub(dims, b, a) : tc_dim_sub(dims, a, b);

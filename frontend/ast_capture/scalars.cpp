@@ -558,9 +558,7 @@ tc_dim Evaluator::as_dim(const Scalar &v, SourceLocation loc) {
     fail(loc, v.constant ? "a size of more than 61 bits" : "a size has to be an integer");
     return TC_DIM_INVALID;
   }
-  const bool asks = v.made && (v.made->op == BO_LAnd || v.made->op == BO_LOr ||
-                               BinaryOperator::isComparisonOp(v.made->op));
-  if (v.made && !asks)
+  if (v.made && !v.asks())
     if (auto dim = arithmetic_dim(*v.made, loc)) return *dim;
   if (failed) return TC_DIM_INVALID;
   std::string text = "((long long)" + v.text + ")";

@@ -59,6 +59,8 @@ struct Scalar {
   std::shared_ptr<const struct Arithmetic> made;
   // doubles: the integer, not known at build time, that was converted
   std::shared_ptr<const Scalar> whole;
+
+  bool asks() const; // is it 0 or 1 by a comparison, && or ||?
 };
 
 // a op b in a's type (a comparison, && and ||: in int), or, where op is BO_Comma, a in a wider
@@ -68,6 +70,11 @@ struct Arithmetic {
   Scalar a, b;
   int depth;
 };
+
+inline bool Scalar::asks() const {
+  return made && (clang::BinaryOperator::isComparisonOp(made->op) ||
+                  clang::BinaryOperator::isLogicalOp(made->op));
+}
 
 // A tensor.  Tensors share memory through views; writes in place make views of older contents
 // stale.

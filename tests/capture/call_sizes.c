@@ -68,6 +68,15 @@ TC_COMPILE tc_tensor *pairs(const tc_tensor *x TC_SHAPE("f32[N,M]"), const tc_te
   return parted(tc_exp(x), w);
 }
 
+// A check behind something known, of a sum of sizes of which the operand that tells N is met later.
+static tc_tensor *first_rows(const tc_tensor *x, int64_t n) {
+  if (n > 0 && !(tc_size(x, 0) >= n)) return tc_fail_as(TC_ERROR_ARGUMENT, "too few rows");
+  return tc_slice(tc_exp(x), 0, 0, n, 1);
+}
+TC_COMPILE tc_tensor *summed(const tc_tensor *x TC_SHAPE("f32[M+N,M]"), const tc_tensor *y TC_SHAPE("f32[N]")) {
+  return tc_add(first_rows(x, 3), tc_sum(y, TC_ALL, false));
+}
+
 int main(void) {
   tc_tensor *w = tc_randn(TC_DIMS(6), 2, TC_F32);
   for (int rows = 2; rows < 6; rows++) {
@@ -77,6 +86,7 @@ int main(void) {
     show(steps(x, 3));
     if (rows == 3) show(equal(x, w));
     show(doubled(tc_randn(TC_DIMS(3, 2 * rows - 4), 1, TC_F32)));
+    show(summed(tc_randn(TC_DIMS(rows, 1), 1, TC_F32), tc_randn(TC_DIMS(rows - 1), 1, TC_F32))), tc_clear_error();
     tc_tensor *z = tc_randn(TC_DIMS(2 * rows - 4), 1, TC_F32);
     show(parts(x, z)), tc_clear_error();
     show(pairs(x, z)), tc_clear_error();
@@ -93,7 +103,9 @@ int main(void) {
 // CHECK: remark: 'doubled' compiled for
 // CHECK: remark: 'parts' compiled for
 // CHECK: remark: 'pairs' compiled for
+// CHECK: remark: 'summed' compiled: 4 ops in 1 kernel [
 // CHECK-NOT: graph break
 // CHECK-DAG: first [N >= 4] {{.*}} 2 0 0 
 // CHECK-DAG: first [!(N >= 4)] {{.*}} 2 0 0 
+// CHECK-DAG: summed {{.*}} 3 0 1 {{.*}}below a range 1
 // CHECK-DAG: equal {{.*}} 1 0 0 
