@@ -551,6 +551,7 @@ typedef struct tc_target {
   /* m, n and k may run over several axes (tc_mm_loop.npart) where operands need it, */
   tc_product_parts product_parts;
   bool epilogue_parts;    /* ... and m and n where the epilogue does */
+  bool terms_apart;       /* products of few terms with one matrix run faster as nests (lower/few_terms.c) */
   /* there are kernels that sort; else it is counted what comes before each element */
   bool sorts;
   /* windows along several axes are reduced at once, rather than along one after the other, and */

@@ -224,6 +224,7 @@ const tc_target tc_target_cores = {.name = "cores",
                                    .windows_summed = true,
                                    .fused_outer = true,
                                    .epilogue_parts = true,
+                                   .terms_apart = true,
                                    .interleave = 4,
                                    .pitched = 16,
                                    .chain = takes_chain};
@@ -265,7 +266,8 @@ static tc_graph *fitted(tc_graph *g, const tc_target *target) {
               {target->fused_outer, lo_with_phases_cropped},
               {target->product_parts != TC_PARTS_NONE, lo_with_folds_in_products},
               {target->channels_last, lo_with_channels_last},
-              {target->product_parts == TC_PARTS_ALL, lo_with_batches_in_products}};
+              {target->product_parts == TC_PARTS_ALL, lo_with_batches_in_products},
+              {target->terms_apart, lo_without_few_terms}};
   tc_graph *own = g;
   for (size_t i = 0; own && i < sizeof pass / sizeof *pass; i++) {
     tc_graph *before = own;

@@ -6,6 +6,7 @@
  *   cropped_phases.c    parts of interleaved arrays are made of parts of these
  *   folded_windows.c    sums by position in windows are products of windows
  *   batched_sums.c      sums over batches of products are one product
+ *   few_terms.c         products of few terms are sums
  *   windows.c           windows are read where they are reduced
  *   sort.c              sorting, for targets without a kernel for it
  *
@@ -632,6 +633,9 @@ tc_graph *lo_with_folds_in_products(tc_graph *g);
 /* g, or a graph of its own in which sums over batches of products are products (batched_sums.c);
  * NULL after reporting. */
 tc_graph *lo_with_batches_in_products(tc_graph *g);
+/* g, or a graph of its own in which products of few terms are sums of products element by element
+ * (few_terms.c); likewise. */
+tc_graph *lo_without_few_terms(tc_graph *g);
 /* per expression: may it be an argument?  NULL: none may */
 bool *lo_find_numbers(lo *L, const tc_kernel *k);
 void lo_make_argument(lo *L, tc_expr *e);

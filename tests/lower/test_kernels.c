@@ -265,7 +265,7 @@ KERNELS(matmul, linear_of_three_axes, 1,
 KERNELS(matmul, batched_with_broadcast, 1,
         "%1 = param f32[2,1,M,3] \"x\"\n%2 = param f32[4,3,5] \"y\"\n%3 = matmul %1 %2\nret %3\n")
 KERNELS(matmul, transposed_both, 1,
-        "%1 = param f32[3,M] \"x\"\n%2 = param f32[5,3] \"y\"\n%3 = permute %1 axes=[1,0]\n"
+        "%1 = param f32[6,M] \"x\"\n%2 = param f32[5,6] \"y\"\n%3 = permute %1 axes=[1,0]\n"
         "%4 = permute %2 axes=[1,0]\n%5 = matmul %3 %4\nret %5\n")
 KERNELS(matmul, batches_of_one_b, 1,
         "%1 = param f32[B,7,M] \"x\"\n%2 = param f32[7,5] \"y\"\n%3 = param f32[B,M,5] \"r\"\n%4 = param f32[B,1,1] \"s\"\n"
@@ -284,7 +284,7 @@ KERNELS(matmul, vector, 1,
 KERNELS(matmul, one_row, 1,
         "%1 = param f32[1,9] \"x\"\n%2 = param f32[9,N] \"y\"\n%3 = matmul %1 %2\nret %3\n")
 KERNELS(matmul, of_constants, 1,
-        "%1 = const f32 3\n%2 = full %1 dims=[5,4] dtype=f32 : f32[5,4]\n%3 = full %1 dims=[4,7] dtype=f32 : f32[4,7]\n"
+        "%1 = const f32 3\n%2 = full %1 dims=[5,6] dtype=f32 : f32[5,6]\n%3 = full %1 dims=[6,7] dtype=f32 : f32[6,7]\n"
         "%4 = matmul %2 %3\nret %4\n")
 KERNELS(matmul, of_constants_transposed, 1,
         "%1 = param f32[3,N,4] \"x\"\n%2 = const f32 3\n%3 = full %2 dims=[3,N,4] dtype=f32 : f32[3,N,4]\n"

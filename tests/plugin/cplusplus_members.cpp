@@ -48,7 +48,7 @@ public:
     tc_tensor *h = linear::act(layer[0].apply(x));
     return this->layer[1].apply(h);
   }
-  // CHECK-DAG: [[#@LINE-4]]:25: remark: 'forward' compiled: 6 ops in 2 kernels [
+  // CHECK-DAG: [[#@LINE-4]]:25: remark: 'forward' compiled: 6 ops in 1 kernel [
   TC_COMPILE bool remember(X);
   TC_COMPILE static tc_tensor *twice(X) { return tc_mul_s(x, 2); }
   // CHECK-DAG: [[#@LINE-1]]:32: remark: 'twice' compiled: 1 ops in 1 kernel [
