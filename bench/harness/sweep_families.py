@@ -113,9 +113,13 @@ class Exact:
 
     @staticmethod
     def conv(x, w, b, stride, padding):
+        """x [N, G C, H, W], w [G O, C, R, S]: G groups."""
         x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
-        windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], (2, 3))[:, :, ::stride, ::stride]
-        return np.einsum("nchwrs,ocrs->nohw", windows, w, optimize=True) + b[:, None, None]
+        x = x.reshape(len(x), -1, w.shape[1], *x.shape[2:])
+        w = w.reshape(x.shape[1], -1, *w.shape[1:])
+        windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[3:], (3, 4))[:, :, :, ::stride, ::stride]
+        y = np.einsum("ngchwrs,gocrs->ngohw", windows, w, optimize=True)
+        return y.reshape(len(x), -1, *y.shape[3:]) + b[:, None, None]
 
 
 # ---- families -------------------------------------------------------------------------------------
@@ -506,6 +510,45 @@ class Convolution(Swept):
         return 2 * self.results_of(size) * size["C"] * size["P"] ** 2
 
 
+class GroupedConvolution(Convolution):
+    """The same of groups: of one channel and one filter each (depthwise), or of C channels and O filters, G of them."""
+    name, fixed, weight = "grouped_convolution", "GCOPIJ", 2
+    forms = tuple({**form, "depthwise": d} for form in Convolution.forms for d in (0, 1))
+
+    @classmethod
+    def draw(cls, rng, bounds):
+        options, window = dict(rng.choice(cls.forms)), rng.choice((3, 3, 5, 7))
+        each = 1 if options["depthwise"] else 64
+        form = cls(**options)
+        limits = ((1, 8), (2, 512 // each), (min(each, 2), each), (min(each, 2), each), (window, 128), (window, 128))
+        drawn = {}
+
+        def whole(s):
+            drawn.update(form.whole({**s, "P": window}))
+            return drawn
+
+        product_sizes(rng, bounds, "NGCOHW", limits, lambda s: form.flops(whole(s)) // 2,
+                      lambda s: s["N"] * s["G"] * (s["C"] + s["O"]) * s["H"] * s["W"])
+        return drawn, options
+
+    @staticmethod
+    def whole(size):
+        """I channels and J filters of all groups."""
+        return {**size, "I": size["G"] * size["C"], "J": size["G"] * size["O"]}
+
+    def operand_dims(self):
+        return ("N,I,H,W", "I,1,P,P", "I") if self.options["depthwise"] else ("N,I,H,W", "J,C,P,P", "J")
+
+    def shapes(self, size):
+        return super().shapes({**size, "1": 1})
+
+    def code(self):
+        return super().code().replace("TC_INTS(1), 1)", "TC_INTS(1), tc_size(a, 1) / tc_size(b, 1))")
+
+    def results_of(self, size):
+        return super().results_of({**size, "O": size["J"]})
+
+
 class Gradient(Known):
     """The value and gradients of the leading `leaves` operands; the last operand is the cotangent, if there is one."""
 
@@ -548,7 +591,7 @@ class CrossEntropyGrad(Gradient):
 
 SWEPT = {f.name: f for f in (
     Chain, Softmax, LogSoftmax, LayerNorm, RMSNorm, CrossEntropy, ReducedRows, ReducedColumns, Transposed, Embedding, LinearGelu,
-    Matmul, Attention, Convolution, SoftmaxGrad, LayerNormGrad, RMSNormGrad, CrossEntropyGrad)}
+    Matmul, Attention, Convolution, GroupedConvolution, SoftmaxGrad, LayerNormGrad, RMSNormGrad, CrossEntropyGrad)}
 
 
 def form_of(peer):

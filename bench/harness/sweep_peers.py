@@ -31,7 +31,7 @@ class Torch:
         return self.scaled_dot_product(q, k, v, is_causal=causal)
 
     def conv(self, x, w, b, stride, padding):
-        return self.conv2d(x, w, b, stride, padding)
+        return self.conv2d(x, w, b, stride, padding, 1, x.shape[1] // w.shape[1])
 
 
 class Jax:
@@ -66,5 +66,6 @@ class Jax:
         return self.jax.nn.softmax(scores, -1) @ v
 
     def conv(self, x, w, b, stride, padding):
-        y = self.jax.lax.conv_general_dilated(x, w, (stride, stride), ((padding, padding), (padding, padding)))
+        y = self.jax.lax.conv_general_dilated(x, w, (stride, stride), ((padding, padding), (padding, padding)),
+                                              feature_group_count=x.shape[1] // w.shape[1])
         return y + b[:, None, None]
