@@ -60,8 +60,8 @@
 enum { TC_LINE = 64, TC_LONG_ROW = 32 * TC_LINE };
 #define TC_NONTEMPORAL_ROWS(bytes, step) \
   ((step) % TC_LINE == 0 || (bytes) >= TC_MIN(TC_LONG_ROW, TC_NONTEMPORAL_BYTES))
-/* Blocks of such rows, which are put in order first: shorter ones are met nearly in order. */
-#define TC_NONTEMPORAL_BLOCKS(bytes) ((bytes) >= TC_MIN(2 * TC_LINE, TC_NONTEMPORAL_BYTES))
+/* Blocks of such rows, which are put in order first: those of less than a line are met nearly in order. */
+#define TC_NONTEMPORAL_BLOCKS(bytes) ((bytes) >= TC_MIN(TC_LINE, TC_NONTEMPORAL_BYTES))
 #ifndef TC_PREFETCH_BYTES
 #define TC_PREFETCH_BYTES (256 << 10) /* rows up to this size are prefetched */
 #endif
