@@ -35,16 +35,41 @@ static void put_buffers(const tc_kernel *k, const tc_program *p, tc_buf *out) {
 /* Is there one for each point of a group? */
 static bool is_of_group(const tc_kernel *k, const tc_buffer *b) { return b->kind == TC_BUF_PRIVATE && tc_omp_group_of(k) > 1; }
 
-/* Whole cache lines. */
+/* Whole cache lines; of arrays whose vectors are loaded whole, with room for elements behind the last one. */
 static void put_bytes(const tc_program *p, const tc_buffer *b, tc_buf *out) {
+  enum { LANES = 16 };
   tc_put(out, "(((");
   tc_print_dim(p, b->numel, out);
+  if (b->kind == TC_BUF_PRIVATE) tc_putf(out, " + %d", LANES);
   tc_putf(out, ") * %zu + 63) / 64 * 64)", tc_dtype_bytes(b->dtype));
 }
 
+void tc_omp_put_group(const tc_kernel *k, const tc_program *p, tc_buf *out) {
+  const long long most = tc_omp_group_of(k);
+  bool known = true;
+  tc_buf bytes = {0};
+  for (uint32_t i = 0; i < k->nbuffer; ++i) {
+    const tc_buffer *b = buffer_of(k, p, i);
+    if (b->kind != TC_BUF_PRIVATE) continue;
+    if (bytes.len) tc_put(&bytes, " + ");
+    put_bytes(p, b, &bytes);
+    known &= tc_dim_is_const(b->numel);
+  }
+  if (known) tc_putf(out, "%lld", most);
+  else tc_putf(out, "TC_MAX(1, TC_MIN(%lld, %d / (%s)))", most, TC_OMP_GROUP_BYTES, bytes.text);
+  out->failed |= bytes.failed;
+  tc_buf_free(&bytes);
+}
+
 void tc_omp_local_bytes(const tc_kernel *k, const tc_program *p, const tc_buffer *b, tc_buf *out) {
-  if (is_of_group(k, b)) tc_putf(out, "%lld * ", (long long)tc_omp_group_of(k));
-  put_bytes(p, b, out);
+  tc_buf bytes = {0};
+  put_bytes(p, b, &bytes);
+  if (!is_of_group(k, b)) tc_putf(out, "%s", bytes.text);
+  else if (tc_dim_is_const(b->numel)) tc_putf(out, "%lld * %s", (long long)tc_omp_group_of(k), bytes.text);
+  else /* several points have no more than TC_OMP_GROUP_BYTES */
+    tc_putf(out, "(%s > %d ? %s : %d)", bytes.text, TC_OMP_GROUP_BYTES, bytes.text, TC_OMP_GROUP_BYTES);
+  out->failed |= bytes.failed;
+  tc_buf_free(&bytes);
 }
 
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out) {
@@ -111,7 +136,7 @@ void tc_omp_kernel_tail(tc_buf *out) { tc_put(out, "  return bad != 0;\n}\n"); }
  * heeded. */
 void tc_omp_team_head(const tc_kernel *k, const tc_program *p, tc_buf *out) {
   tc_print_fused(k, p, out);
-  tc_put(out, "static __attribute__((noinline)) TC_VECTOR_WIDTH int TC_NAME(@NAME@_team)(\n");
+  tc_putf(out, "static __attribute__((noinline)) TC_VECTOR_WIDTH %sint TC_NAME(@NAME@_team)(\n", k->outer.fused ? "TC_SHORT_COPIES " : "");
   for (uint32_t i = 0; i < k->nbuffer; ++i) {
     if (tc_buffer_of_thread(buffer_of(k, p, i))) continue;
     tc_put(out, "    ");

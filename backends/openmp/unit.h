@@ -12,6 +12,8 @@ void tc_omp_unpack(const tc_kernel *k, const tc_program *p, tc_buf *out);
 /* LOCAL buffers: small constant ones live on the stack of each thread; the others are arguments of
  * tcrt_max_threads() parts, which the entry places behind the arena. */
 bool tc_omp_on_stack(const tc_buffer *b);
+/* How many points of the fused outer loop a group has, or may have, as text. */
+void tc_omp_put_group(const tc_kernel *k, const tc_program *p, tc_buf *out);
 /* Those of one thread, whole cache lines; with PRIVATE buffers of all points of a group. */
 void tc_omp_local_bytes(const tc_kernel *k, const tc_program *p, const tc_buffer *b, tc_buf *out);
 void tc_omp_locals(const tc_kernel *k, const tc_program *p, int indent, tc_buf *out);

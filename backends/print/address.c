@@ -117,16 +117,37 @@ static void put_product(const tc_program *p, tc_dim coef, const char *symbols, c
   tc_buf_free(&d);
 }
 
+/* The axes from i on that have its step: one, but for steps of unknown size, of which no product is left to be taken twice. */
+static void put_indices(const tc_print_scope *s, const tc_address *a, int i, tc_buf *out) {
+  int n = 0;
+  tc_buf sum = {0};
+  for (int j = i; j < s->naxis; ++j) {
+    if (j != i && (tc_dim_is_const(a->coef[i]) || !tc_dim_same(a->coef[j], a->coef[i]))) continue;
+    tc_putf(&sum, n++ ? " + %s" : "%s", s->axis[j]);
+  }
+  tc_putf(out, n > 1 ? "(%s)" : "%s", sum.text ? sum.text : "");
+  tc_buf_free(&sum);
+}
+
+static bool has_step_of_earlier(const tc_address *a, int i) {
+  for (int j = 0; j < i; ++j)
+    if (!tc_dim_is_const(a->coef[i]) && tc_dim_same(a->coef[j], a->coef[i])) return true;
+  return false;
+}
+
 /* Numbers are cast to `wide`, if that is not NULL. */
 static void put_sum(const tc_print_scope *s, const tc_address *a, const char *symbols, const char *wide, tc_buf *out) {
   bool any = false;
   for (int i = -1; i < s->naxis; ++i) {
     const tc_dim d = i < 0 ? a->offset : a->coef[i];
-    if (tc_dim_is(d, 0)) continue;
+    if (tc_dim_is(d, 0) || (i > 0 && has_step_of_earlier(a, i))) continue;
     if (any) tc_put(out, " + ");
     if (wide && tc_dim_is_const(d)) tc_putf(out, "(%s)", wide);
     if (i >= 0) {
-      put_product(s->p, d, symbols, s->axis[i], out);
+      tc_buf indices = {0};
+      put_indices(s, a, i, &indices);
+      put_product(s->p, d, symbols, indices.text ? indices.text : "0", out);
+      tc_buf_free(&indices);
     } else {
       tc_put(out, "(");
       tc_dim_print(tc_graph_dims(s->p->graph), d, symbols, out);

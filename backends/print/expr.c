@@ -22,8 +22,15 @@ static bool is_channel(const tc_print_scope *s, const tc_address *a) {
          tc_dim_value(step) <= s->words->interleave;
 }
 
+/* The lanes to load of neighbours, as tc_print_scope.lanes. */
+static const char *loaded_lanes(const tc_print_scope *s, const tc_expr *e) {
+  const bool whole = s->whole_private && s->p->buffer[s->k->buffer[e->buffer]].kind == TC_BUF_PRIVATE;
+  return whole ? NULL : s->lanes;
+}
+
 void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
   const tc_expr *e = &s->k->expr[id];
+  const char *const lanes = loaded_lanes(s, e);
   char tag[16];
   snprintf(tag, sizeof tag, "%u", id);
   tc_print_terms(s, &e->address, e->guard, tag);
@@ -44,7 +51,7 @@ void tc_print_load(tc_print_scope *s, uint32_t id, tc_buf *out) {
     tc_putf(out, "tc_gatherg_%s(b%u + %s, %s, v%u, %s)", t, b, base,
             p.lane.len ? p.lane.text : "tc_set_i64(0)", g, tc_print_valid(s));
   else if (p.fixed) tc_putf(out, "tc_splat_%s(b%u + %s)", t, b, base);
-  else if (p.unit && s->lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, s->lanes);
+  else if (p.unit && lanes) tc_putf(out, "tc_loadn_%s(b%u + %s, %s)", t, b, base, lanes);
   else if (p.unit && other) tc_putf(out, "%s(b%u + %s)", other, b, base);
   else if (p.unit) tc_putf(out, "tc_load_%s(b%u + %s)", t, b, base);
   else if (!s->lanes && is_channel(s, &e->address) && p.step.len)

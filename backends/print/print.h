@@ -88,6 +88,8 @@ typedef struct tc_print_scope {
   const char *lane_axis[TC_MAX_AXES];
   const tc_dim *dense;
   const char *lanes;             /* NULL: all TC_L lanes are valid; else text of their number n */
+  /* Other lanes may hold anything, and PRIVATE arrays have room for a vector behind their elements: it is loaded whole. */
+  bool whole_private;
   const char *const *result;     /* text of RESULT i, a vector variable */
   const uint32_t *result_axes;   /* bit j: RESULT i depends on axis j */
   /* text of the flag `nontemporal` of stores to OUTPUT buffers, or NULL: tc_store */

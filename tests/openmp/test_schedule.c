@@ -385,7 +385,18 @@ Test(stated, sum_of_columns_interchanged) {
   "%4 = unfold %3 axis=2 size=3 step=1\n%5 = unfold %4 axis=1 size=3 step=1\n%6 = sum %5 axes=[3,4] keep=0\nret %6\n"
 Test(stated, planes_in_groups) {
   check_stated(PLANES, "program g\nkernel pad_sum_1\n  group 3\n  nest 0\n  nest 1\n  nest 2\n    vector i\n    tile 64\n  nest 3\n",
-               "first_plane += 3");
+               "const int64_t group = 3;");
+}
+
+/* Of any width: as many as a cache holds, at most five; three rows in one loop. */
+#define SYMBOLIC_PLANES                                                                                            \
+  "graph g\n%1 = param f32[R,9,C] \"x\"\n%2 = param f32[3,3] \"w\"\n%3 = const f32 0.0\n"                          \
+  "%4 = pad %1 %3 before=[0,1,1] after=[0,1,1]\n%5 = unfold %4 axis=2 size=3 step=1\n"                            \
+  "%6 = unfold %5 axis=1 size=3 step=1\n%7 = mul %6 %2\n%8 = sum %7 axes=[3,4] keep=0\nret %8\n"
+Test(stated, planes_of_unknown_size_in_groups) {
+  check_stated(SYMBOLIC_PLANES, "program g\nkernel pad_sum_mul_1\n  group 5\n  nest 0\n  nest 1\n  nest 2\n    vector j\n    tile 64\n"
+               "    outer i\n    outer-tile 3\n    nontemporal\n",
+               "const int64_t group = TC_MAX(1, TC_MIN(5, 8192 / ");
 }
 
 /* Windows times the numbers of a filter, of several rows in one loop, which goes along the windows' rows innermost: the rows

@@ -179,6 +179,15 @@ static void put_result(tc_omp_nest *x, const tc_omp_run *r, const tc_action *a, 
   tc_buf_free(&all);
 }
 
+/* Sums of outer points that share loads are computed side by side, whatever is done with each of them. */
+static void put_sums_together(tc_omp_nest *x, const tc_omp_run *r) {
+  for (uint32_t i = 0; i < r->st->naction; ++i) {
+    const tc_action *a = &r->st->action[i];
+    if (a->kind != TC_ACT_REDUCE || tc_print_is_tuple(a)) continue;
+    tc_print_line(&x->s, "TC_OPAQUE_%zu(r%u[u]);", tc_dtype_bytes(tc_accumulator_dtype(a->reducer, 0, a->dtype)), a->index);
+  }
+}
+
 void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
   if (tc_omp_sums_terms(x, r)) {
     tc_omp_put_term_results(x, r);
@@ -199,6 +208,7 @@ void tc_omp_put_results(tc_omp_nest *x, const tc_omp_run *r) {
   for (uint32_t i = 0; i < r->st->naction; ++i)
     if (r->st->action[i].kind == TC_ACT_REDUCE)
       put_result(x, r, &r->st->action[i], x->jammed ? "[u]" : "[0]");
+  if (x->jam_outer) put_sums_together(x, r);
   if (!x->jammed) return;
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");

@@ -287,7 +287,7 @@ void tc_omp_put_loops(tc_omp_nest *x, const tc_omp_run *r, int level, uint32_t m
   }
   tc_buf e = {0};
   tc_print_extent(&x->s, &x->nest->axis[axis], &e);
-  tc_print_line(&x->s, "for (int64_t %s = 0; %s < %s; ++%s) {", x->axis_text[axis],
+  tc_print_line(&x->s, "%sfor (int64_t %s = 0; %s < %s; ++%s) {", r->unrolled ? "TC_ROLLED " : "", x->axis_text[axis],
                 x->axis_text[axis], e.text, x->axis_text[axis]);
   tc_buf_free(&e);
   x->s.indent += 2;

@@ -119,6 +119,27 @@ static void put_vectors(tc_omp_nest *x, const char *start) {
   tc_print_leave(&x->s, outer);
 }
 
+/* The vectors of jammed outer points, or of one.  Whether stores are nontemporal is asked in front of them, and of the most
+ * points alone: asked at each store, it parts the points' sums, which have loads in common. */
+static void put_outer_vectors(tc_omp_nest *x, const char *start, bool most) {
+  const char *const nontemporal = x->s.nontemporal;
+  const bool both = most && nontemporal;
+  if (both) {
+    tc_print_line(&x->s, "if (%s) {", nontemporal);
+    x->s.indent += 2, x->s.nontemporal = "1";
+    put_vectors(x, start);
+    x->s.indent -= 2;
+    tc_print_line(&x->s, "} else {");
+    x->s.indent += 2;
+  }
+  x->s.nontemporal = NULL;
+  put_vectors(x, start);
+  x->s.nontemporal = nontemporal;
+  if (!both) return;
+  x->s.indent -= 2;
+  tc_print_line(&x->s, "}");
+}
+
 /* The outer points of a task: as many in one loop as there are, of a power of two. */
 static void put_jammed_outers(tc_omp_nest *x, const char *start) {
   const char *i = x->axis_text[x->plan->outer];
@@ -131,7 +152,7 @@ static void put_jammed_outers(tc_omp_nest *x, const char *start) {
     tc_print_line(&x->s, "for (; %s + %lld <= stop; %s += %lld) {", i, jam, i, jam);
     x->s.indent += 2;
     tc_print_line(&x->s, "enum { jam = %lld };", jam);
-    put_vectors(x, start);
+    put_outer_vectors(x, start, jam == x->plan->outer_tile);
     x->s.indent -= 2;
     tc_print_line(&x->s, "}");
   }
@@ -139,7 +160,7 @@ static void put_jammed_outers(tc_omp_nest *x, const char *start) {
   name_results(x);
   tc_print_line(&x->s, "for (; %s < stop; ++%s) {", i, i);
   x->s.indent += 2;
-  put_vectors(x, start);
+  put_outer_vectors(x, start, false);
   x->s.indent -= 2;
   tc_print_line(&x->s, "}");
 }
@@ -394,6 +415,7 @@ static bool open_nest(tc_omp_nest *x, const tc_kernel *k, const tc_program *p, c
   x->s.result_axes = x->f.result_axes;
   x->s.depends = x->f.depends;
   x->s.self = x;
+  x->s.whole_private = tc_omp_lanes_are_points(&x->f);
   if (tc_omp_has_tiled_rows(x) || (tc_omp_lanes_are_points(&x->f) && tc_omp_keeps_rows(&x->f)))
     x->s.load = load_point, x->s.store = store_point;
   name_results(x);
@@ -513,17 +535,19 @@ static void put_outer_loop(const tc_kernel *k, const tc_program *p, bool team, t
 /* The loop around all nests by groups of its points, which each nest has a loop of its own over. */
 static bool put_outer_groups(const tc_kernel *k, const tc_program *p, bool team, tc_buf *out) {
   const char *i = tc_dims_sym(tc_graph_dims(p->graph), k->outer.sym)->name;
-  const long long group = tc_omp_group_of(k);
   bool ok = true;
   tc_buf n = {0};
   tc_print_dim(p, k->outer.extent, &n);
+  tc_put(out, "  const int64_t group = ");
+  tc_omp_put_group(k, p, out);
+  tc_put(out, ";\n");
   tc_putf(out, "  const int64_t last_%s = ", i);
   tc_putf(out, team ? "tc_share(%s, part + 1, parts);\n" : "%s;\n", n.text);
   tc_putf(out, "  for (int64_t first_%s = ", i);
   tc_putf(out, team ? "tc_share(%s, part, parts)" : "0", n.text);
-  tc_putf(out, "; first_%s < last_%s; first_%s += %lld) {\n", i, i, i, group);
+  tc_putf(out, "; first_%s < last_%s; first_%s += group) {\n", i, i, i);
   for (uint32_t nest = 0; ok && nest < k->nnest; ++nest) {
-    tc_putf(out, "  for (int64_t s_%s = first_%s; s_%s < TC_MIN(first_%s + %lld, last_%s); ++s_%s) {\n", i, i, i, i, group, i, i);
+    tc_putf(out, "  for (int64_t s_%s = first_%s; s_%s < TC_MIN(first_%s + group, last_%s); ++s_%s) {\n", i, i, i, i, i, i);
     tc_omp_locals_of_point(k, p, 2, out);
     ok = put_nest(k, p, nest, false, out);
     tc_put(out, "  }\n");

@@ -6,13 +6,15 @@
 
 /* ---- how a stage is run ---------------------------------------------------------------------- */
 
-/* The sequential axis along which a window's rows follow each other as those of the outer axis do, of few points; -1: none. */
+/* The sequential axis along which a window's rows follow each other as those of the outer axis do, of few points; -1: none.
+ * Loads of parts of vectors, which are no operands of other instructions, take the registers that rows would be kept in. */
 static int window_axis(tc_omp_nest *x, const tc_stage *st) {
   enum { MOST = 16 };
   const uint8_t *need = tc_omp_needs(&x->f, st);
   for (uint32_t id = 1; id < x->s.k->nexpr; ++id) {
     const tc_expr *e = &x->s.k->expr[id];
     if (!need[id] || e->kind != TC_EX_LOAD || !tc_dim_is(e->address.coef[x->plan->vector], 1)) continue;
+    if (x->s.lanes && tc_omp_buffer(&x->f, e->buffer)->kind != TC_BUF_PRIVATE) continue;
     for (int i = x->nest->nparallel; i < x->nest->naxis; ++i) {
       const tc_dim extent = x->nest->axis[i].extent;
       if ((st->axes >> i & 1) && tc_dim_same(e->address.coef[i], e->address.coef[x->plan->outer]) && tc_dim_is_const(extent) &&
@@ -44,7 +46,7 @@ static tc_omp_run run_of(tc_omp_nest *x, const tc_stage *st, uint32_t index) {
   else snprintf(r.count, sizeof r.count, "%d", r.unroll);
   r.block = x->jam_rows ? s->jam_block : s->block;
   r.one = r.block && r.nloop == 1;
-  const int window = x->jam_outer && !x->s.lanes && st->axes ? window_axis(x, st) : -1; /* loads of parts of vectors stay apart */
+  const int window = x->jam_outer && st->axes ? window_axis(x, st) : -1;
   r.unrolled = window >= 0;
   if (r.unrolled) move_inside(&r, window);
   return r;

@@ -12,7 +12,9 @@ typedef struct tc_omp_run {
   int unroll;                   /* accumulators */
   char count[16];               /* the same as text; `jam` where vectors of points are jammed */
   int loop[TC_MAX_AXES], nloop; /* the stage's axes in loop order, the vector axis last */
-  bool unrolled;                /* the innermost loop, of known length, is: jammed points load the same rows there */
+  /* The innermost loop, of known length, is: jammed points load the same rows there.  Those around it are not: their points
+   * load numbers that registers would not hold. */
+  bool unrolled;
   bool deinterleave;            /* vectors of even and of odd bf16 elements */
   int64_t block;                /* f32 sums are folded into f64 totals after so many points, or 0 */
   bool one; /* ... but for the last block, so that few points need no f64 at all */

@@ -35,6 +35,13 @@
 #define TC_VECTOR_WIDTH
 #endif
 
+/* Of functions that copy short rows: loops stay loops, for a call takes as long as a row. */
+#if defined(__clang__)
+#define TC_SHORT_COPIES __attribute__((no_builtin("memcpy", "memmove")))
+#else
+#define TC_SHORT_COPIES
+#endif
+
 #define TC_KERNEL                                                                                  \
   __attribute__((weak, visibility("hidden")))                                                      \
   TC_VECTOR_WIDTH /* equal ones merge at link                  \

@@ -278,15 +278,17 @@ static bool wants_team(const tc_kernel *k, const tc_program *p) {
 /* What a nest stores of a point, the next one would load at once, in other pieces than it was stored in: of small arrays that
  * is before they have left the store buffer.  So as many points as take a quarter of a first-level cache pass each nest. */
 static int64_t plan_group(const tc_kernel *k, const tc_program *p) {
-  enum { RESIDENT = 8192, MOST = 16 };
+  enum { MOST = 16 };
   int64_t bytes = 0, group = 1;
   for (uint32_t i = 0; k->outer.fused && i < k->nbuffer; ++i) {
     const tc_buffer *b = &p->buffer[k->buffer[i]];
+    int64_t least, most;
     if (b->kind != TC_BUF_PRIVATE) continue;
-    if (!tc_dim_is_const(b->numel) || tc_dim_value(b->numel) > RESIDENT) return 0;
-    bytes += tc_dim_value(b->numel) * (int64_t)tc_dtype_bytes(b->dtype);
+    tc_dim_range(tc_graph_dims(p->graph), b->numel, &least, &most);
+    if (least > TC_OMP_GROUP_BYTES) return 0;
+    bytes += least * (int64_t)tc_dtype_bytes(b->dtype);
   }
-  while (bytes && group < MOST && 2 * group * bytes <= RESIDENT) group *= 2;
+  while (bytes && group < MOST && 2 * group * bytes <= TC_OMP_GROUP_BYTES) group *= 2;
   return group > 1 ? group : 0;
 }
 

@@ -9,8 +9,12 @@
 typedef struct tc_omp_kernel_schedule {
   /* scalar operations from which on a team of threads runs it; 0: one thread does */
   int64_t threads;
-  int64_t group; /* points of the fused outer loop that pass each nest before the next one begins; 0: no groups */
+  /* Points of the fused outer loop that pass each nest before the next one begins; 0: no groups.  Where sizes of their arrays
+   * are unknown: at most so many, and more than one of TC_OMP_GROUP_BYTES. */
+  int64_t group;
 } tc_omp_kernel_schedule;
+
+enum { TC_OMP_GROUP_BYTES = 8192 }; /* of the arrays of a group: a quarter of a first-level cache */
 
 /* Points of k's fused outer loop whose arrays a thread has at a time. */
 static inline int64_t tc_omp_group_of(const tc_kernel *k) {
