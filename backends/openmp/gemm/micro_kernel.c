@@ -62,10 +62,10 @@ static void put_sums(const tile *t) {
   tc_put(t->out, ";\n");
 }
 
-/* One row of A against the vectors of B. */
-static void put_row(const tile *t, int i) {
+/* One row of A against the vectors of B.  half: of a pair of bf16. */
+static void put_row(const tile *t, int i, bool half) {
   static const char *const offset[3] = {"", " + rs", " + 2 * rs"};
-  if (t->vnni) tc_putf(t->out, "        x = tc_mm_bf16_splat(a%d%s);", i - i % 3, offset[i % 3]);
+  if (t->vnni) tc_putf(t->out, "        x = tc_mm_bf16_%s(a%d%s);", half ? "half" : "splat", i - i % 3, offset[i % 3]);
   else if (t->bytes)
     tc_putf(t->out, "        x = ((V){0} + *(const word *)(a%d%s))%s;", i - i % 3, offset[i % 3],
             is_offset(t) ? " ^ offset" : "");
@@ -85,17 +85,30 @@ static bool asks_ahead(const tile *t) {
   return !t->vnni && !t->bytes && (t->rows + 2 * t->vectors + 1) * 4 <= t->rows * t->vectors * 3;
 }
 
+static void put_row_of_b(const tile *t) {
+  for (int j = 0; j < t->vectors; ++j)
+    tc_putf(t->out, "        const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
+}
+
+/* The step behind all others, if there is one. */
+static void put_half_step(const tile *t) {
+  tc_put(t->out, "    if (add & TC_MM_HALF) {\n");
+  put_row_of_b(t);
+  tc_put(t->out, "        V x;\n");
+  for (int i = 0; i < t->rows; ++i) put_row(t, i, true);
+  tc_put(t->out, "    }\n");
+}
+
 /* The steps of a part of a block. */
 static void put_steps(const tile *t, bool ahead) {
   tc_put(t->out, "      for (; n > rest; --n) {\n");
-  for (int j = 0; j < t->vectors; ++j)
-    tc_putf(t->out, "        const V b%d = *(const U *)(b + %d * sizeof(V));\n", j, j);
+  put_row_of_b(t);
   if (t->vnni || t->bytes) tc_put(t->out, "        V x;\n");
   else tc_putf(t->out, "        tc_%s x;\n", t->type);
   for (int i = 0; i < t->rows; i += 3) tc_putf(t->out, "        tc_mm_opaque(a%d);\n", i);
   for (int j = 0; is_offset(t) && j < t->vectors; ++j)
     tc_putf(t->out, "        z%d = __builtin_ia32_vpdpbusd512(z%d, offset, b%d);\n", j, j, j);
-  for (int i = 0; i < t->rows; ++i) put_row(t, i);
+  for (int i = 0; i < t->rows; ++i) put_row(t, i, false);
   for (int j = 0; ahead && j < t->vectors; ++j)
     tc_putf(t->out, "        if (%d * sizeof(V) %% 64 == 0) __builtin_prefetch(b + ahead + %d * sizeof(V), 0, 2);\n", j, j);
   tc_put(t->out, "        __builtin_prefetch(prefetch, 0, 2);\n        prefetch += as, b += bs");
@@ -188,9 +201,12 @@ static void put_blocks(const tile *t) {
             "    int64_t n = k < block ? k : block;\n"
             "    k -= n;\n",
             BLOCK - 1, BLOCK, t->rows);
-  else tc_putf(t->out, "  const int64_t part = k / %d + 1;\n  {\n    int64_t n = k;\n", t->rows);
+  else
+    tc_putf(t->out, "  const int64_t part = k / %d + 1;\n  {\n    int64_t n = k%s;\n", t->rows,
+            t->vnni ? " - (add & TC_MM_HALF ? 1 : 0)" : "");
   put_sums(t);
   put_loop(t);
+  if (t->vnni) put_half_step(t);
   put_results(t);
   tc_put(t->out, t->blocked ? "    add |= TC_MM_ADD;\n  } while (k > 0);\n" : "  }\n");
 }

@@ -1,13 +1,13 @@
 /* Matrix products: what micro-kernels are, what a kernel tells the driver (struct tc_mm), and what all drivers of
  * products share: 81_matmul_run.c, 84_matmul_chain.c, 85_winograd.c, 87_winograd_gradient.c. */
-/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN TC_MM_ROUND TC_MM_AHEAD TC_MM_ROWS_AHEAD TC_MM_COLUMNS */
-enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4, TC_MM_ROUND = 8, TC_MM_AHEAD = 16, TC_MM_COLUMNS = 8 /* bits */ };
+/* @ tc_mm tc_mm_micro TC_MM_ADD TC_MM_KEEP TC_MM_OPEN TC_MM_ROUND TC_MM_AHEAD TC_MM_HALF TC_MM_ROWS_AHEAD TC_MM_COLUMNS */
+enum { TC_MM_ADD = 1, TC_MM_KEEP = 2, TC_MM_OPEN = 4, TC_MM_ROUND = 8, TC_MM_AHEAD = 16, TC_MM_HALF = 32, TC_MM_COLUMNS = 8 /* bits */ };
 enum { TC_MM_ROWS_AHEAD = 32 };
 
 /* c[i][j] (+)= sum over k of a[i * rs + k * ks] * b[k * bs + j]; strides in bytes.  add: TC_MM_ADD
  * to what is in c; a micro-kernel with `begin` also goes on with the sums that the last call left
  * in registers (TC_MM_KEEP) and leaves them there (TC_MM_OPEN).  One of pairs of bf16 stores sums as
- * bf16 (TC_MM_ROUND); of those of several vectors, high ones also ask for the rows of b that they come to TC_MM_ROWS_AHEAD
+ * bf16 (TC_MM_ROUND), and may end with half a pair, behind which it reads nothing of a (TC_MM_HALF); of those of several vectors, high ones also ask for the rows of b that they come to TC_MM_ROWS_AHEAD
  * steps later (TC_MM_AHEAD).  Where `masked` says so, one of one vector takes from bit TC_MM_COLUMNS on how many columns of c
  * there are; 0: all.  On its way it asks for k / pace
  * lines of memory from `prefetch` on, `as` apart: a part of the next panel of B. */

@@ -23,9 +23,9 @@
  * objects of two versions may meet at link.  TC_ALONE: no text of that level is compiled beside this
  * one, which has a driver of its own. */
 #ifdef TC_ALONE
-#define tc_mm_run TC_NAME(tc_mm_run_14)
+#define tc_mm_run TC_NAME(tc_mm_run_15)
 #else
-#define tc_mm_run tc_mm_run_14
+#define tc_mm_run tc_mm_run_15
 #endif
 #if TC_ISA != TC_LEVEL_v2 && !defined(TC_ALONE)
 __attribute__((visibility("hidden"))) void
@@ -333,13 +333,16 @@ TC_MM_FN int64_t tc_mm_next_steps(int64_t kn, int64_t left, int64_t part) {
 /* What a micro-kernel of the panel is told of its columns. */
 static inline int tc_mm_columns_of(const tc_mm_panel *n) { return n->cols < n->width ? (int)n->cols << TC_MM_COLUMNS : 0; }
 
+/* The flag of the last steps of k: do pairs end with half of one? */
+static inline int tc_mm_half_of(const tc_mm *g) { return g->kp == 2 && g->k % 2 ? TC_MM_HALF : 0; }
+
 /* The task's panels of A that have all rows, in place, against a panel of B, of so few steps that to begin a tile takes as long as
  * to compute it.  C is written in place, from `out` on.  Returns how many there are. */
 TC_MM_FN int64_t tc_mm_short_tiles(const tc_mm_call *c, tc_mm_task *t, const tc_mm_panel *n, int64_t steps, const char *b,
                                    int64_t bs, char *out) {
   const tc_mm *g = c->g;
   const int64_t panels = tc_mm_min(t->p1, g->m / g->mr) - t->p0, rs = g->a_rs, ks = g->a_ks * g->ku;
-  const int flags = tc_mm_columns_of(n) | (g->c_rounded ? TC_MM_ROUND : 0);
+  const int flags = tc_mm_columns_of(n) | (g->c_rounded ? TC_MM_ROUND : 0) | tc_mm_half_of(g);
   const char *a = panels > 0 ? g->a_at(g, t->batch, t->p0 * g->mr, 0) : 0;
   tc_mm_micro *micro = g->micro[0][n->v];
   for (int64_t i = 0; i < panels; ++i, a += g->mr * rs, out += g->mr * g->c_rs) {
@@ -394,7 +397,7 @@ TC_MM_FN void tc_mm_column(const tc_mm_call *c, tc_mm_task *t, int64_t q, int64_
         const tc_mm_next more = tc_mm_next_rows(c, t, t->p0 + i + 1, kb, kn);
         if (more.count && more.count <= most) line = more.line, pitch = more.step;
       }
-      const int add = (kb > 0 || k > 0 ? TC_MM_ADD : 0) | (direct ? tc_mm_columns_of(&n) : 0) | (n.inplace && !i && (few || first) ? TC_MM_AHEAD : 0);
+      const int add = (kb > 0 || k > 0 ? TC_MM_ADD : 0) | (end ? tc_mm_half_of(g) : 0) | (direct ? tc_mm_columns_of(&n) : 0) | (n.inplace && !i && (few || first) ? TC_MM_AHEAD : 0);
       const char *const a = t->a[i] + k * t->ks[i];
       if (direct) {
         micro(some, a, t->rs[i], t->ks[i], b + k * bs, bs, out + i * g->mr * g->c_rs, g->c_rs,
@@ -655,7 +658,7 @@ tc_mm_run(const tc_mm *g, char *shared, int64_t shared_bytes, char *own, int64_t
                   .npanel = tc_mm_ceil_div(g->n, g->nr),
                   .mpanel = tc_mm_ceil_div(g->m, g->mr)};
   const int even = g->k % g->kp == 0;
-  c.a_direct = g->a_at && even && tc_mm_a_in_place(g);
+  c.a_direct = g->a_at && (even || tc_mm_half_of(g)) && tc_mm_a_in_place(g);
   /* Reading B in place costs less than packing it where it is used a few times only, too. */
   c.b_direct = g->b_at && even && (tc_mm_b_for_few(g) || tc_mm_b_near(g));
   const int64_t tiles = g->batch * c.mpanel * c.npanel;

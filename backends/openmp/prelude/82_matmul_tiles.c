@@ -2,7 +2,7 @@
 /* @ tc_mm_opaque */
 /* The compiler forgets where p came from. */
 #define tc_mm_opaque(p) __asm__("" : "+r"(p))
-/* @ tc_mm_pairs tc_mm_sums tc_mm_bf16_splat tc_mm_store_sums */
+/* @ tc_mm_pairs tc_mm_sums tc_mm_bf16_splat tc_mm_bf16_half tc_mm_store_sums */
 #if TC_ISA >= TC_LEVEL_bf16
 /* Pairs of bf16 at neighbouring k, one in every lane of the sums. */
 typedef __bf16 tc_mm_pairs __attribute__((vector_size(64)));
@@ -11,6 +11,12 @@ TC_FN tc_mm_pairs tc_mm_bf16_splat(const char *p) {
   typedef uint32_t word __attribute__((aligned(1), may_alias));
   typedef uint32_t words __attribute__((vector_size(64)));
   return (tc_mm_pairs)(*(const word *)p - (words){0});
+}
+/* The first of a pair, and zeros. */
+TC_FN tc_mm_pairs tc_mm_bf16_half(const char *p) {
+  typedef tc_u16 half __attribute__((aligned(1), may_alias));
+  typedef uint32_t words __attribute__((vector_size(64)));
+  return (tc_mm_pairs)((uint32_t)*(const half *)p - (words){0});
 }
 /* Two vectors of sums, rounded, as one. */
 TC_FN void tc_mm_store_sums(char *p, tc_mm_sums first, tc_mm_sums second) {
