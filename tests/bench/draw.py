@@ -67,7 +67,9 @@ class Draw(unittest.TestCase):
         for family in SWEPT.values():
             for options in family.forms:
                 form = family(**options)
-                size = {**tiny, "H": 8} if family.name == "convolution" else tiny
+                size = {**tiny, "H": 8} if "convolution" in family.name else tiny
+                if family.name == "grouped_convolution":
+                    size = form.whole({**size, "G": 2})
                 results = form.reference(*form.inputs(size, np.random.default_rng(1)))
                 results = results if isinstance(results, (list, tuple)) else [results]
                 self.assertEqual(len(results), form.results, family.name)

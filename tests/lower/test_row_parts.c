@@ -71,7 +71,7 @@ PARTS(not_of_rows_without_a_bound, 0, "%1 = param f32[R,C] \"x\"\n%2 = softmax %
 PARTS(not_of_many_rows, 0, "%1 = param f32[4,C] \"x\"\n%2 = softmax %1 axis=1\nret %2\n")
 PARTS(not_of_short_columns, 0, "%1 = param f32[10,C] \"x\"\n%2 = softmax %1 axis=0\nret %2\n")
 PARTS(not_of_products, 0,
-      "%1 = param f32[3,4] \"x\"\n%2 = param f32[4,C] \"y\"\n%3 = matmul %1 %2\n%4 = softmax %3 axis=1\nret %4\n")
+      "%1 = param f32[3,6] \"x\"\n%2 = param f32[6,C] \"y\"\n%3 = matmul %1 %2\n%4 = softmax %3 axis=1\nret %4\n")
 
 /* Few known rows without a reader of their elements: a task is a chunk of one row, which is no shorter where rows are more; of
  * columns it is one of all of them. */

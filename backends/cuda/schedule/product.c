@@ -285,7 +285,6 @@ static int64_t smallest(const tc_program *p, const tc_axis *a) {
   return lo;
 }
 
-/* Are there functions on tensor cores beside those of every thread's own sums?  Of f32, where tiles are as large as theirs. */
 bool tc_cuda_may_tf32(const tc_mm_loop *mm) { return mm->operand == TC_F32 && mm->acc == TC_F32 && !tc_mm_is_chain(mm); }
 
 /* Tiles that matrices of the sizes at hand fill more than half of. */

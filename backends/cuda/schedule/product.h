@@ -46,15 +46,15 @@ bool tc_cuda_chain_is_wider(const tc_program *p, const tc_mm_loop *mm);
 int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b);
 /* Are there tiles of that side, by that template? */
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
+/* Are there functions on tensor cores (gemm/mma_f32.c) beside those of every thread's own sums, where tiles are that large? */
 bool tc_cuda_may_tf32(const tc_mm_loop *mm);
-enum { TC_CUDA_TF32_SIDE = 64 }; /* of their smallest tile */
+enum { TC_CUDA_TF32_SIDE = 64 };
 /* the rates are those of such products */
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template);
 bool tc_cuda_has_k_parts(const tc_kernel *k); /* by its schedule, k, or keys, may be shared out */
 /* Skinny products: of at most so many columns, or rows, and a k of so many bytes at least (H200: shorter ones are faster by tiles, and
- * so are more columns, of halves by tensor cores); or of at most so long a k, which is at most so much times columns or rows; or of a k that writing the results takes
- * longer than (OUTER_K).  What
- * reads or makes fewer elements takes no time that matters. */
+ * so are more columns, of halves by tensor cores); or of at most so long a k, which is at most so much times columns or rows; or of
+ * a k that takes less time than to write the results (OUTER_K).  What reads or makes fewer elements takes no time that matters. */
 enum {
   TC_CUDA_FEW = 4,
   TC_CUDA_SKINNY_BYTES = 2048,
@@ -65,7 +65,7 @@ enum {
   TC_CUDA_LEAST_READ = 1 << 18,
   TC_CUDA_LEAST_RESULTS = 1 << 16
 };
-int64_t tc_cuda_outer_k(const tc_mm_loop *mm);
+int64_t tc_cuda_outer_k(const tc_mm_loop *mm);  /* the longest k of the last ones */
 int64_t tc_cuda_skinny_k(const tc_mm_loop *mm); /* the least k, in elements */
 /* Which of these may the sizes be?  What is read once lies along k.  Not where k is shared out among blocks. */
 enum { TC_CUDA_COLUMNS_ARE_FEW = 1, TC_CUDA_ROWS_ARE_FEW = 2, TC_CUDA_K_IS_SHORT = 4, TC_CUDA_OUTER = 8 };
