@@ -84,6 +84,8 @@ static const char *const skinny[] = {
     "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = matmul %1 %2\nret %3\n",
     "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[N,K] \"w\"\n%3 = permute %2 axes=[1,0]\n%4 = matmul %1 %3\n%5 = relu %4\nret %5\n",
     "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = cast %1 dtype=bf16\n%4 = cast %2 dtype=bf16\n%5 = matmul %3 %4\n%6 = cast %5 dtype=f32\nret %6\n",
+    "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = cast %1 dtype=f64\n%4 = cast %2 dtype=f64\n%5 = matmul %3 %4\n%6 = cast %5 dtype=f32\nret %6\n",
+    "graph g\n%1 = param f32[M,K] \"x\"\n%2 = param f32[K,N] \"w\"\n%3 = cast %1 dtype=i32\n%4 = cast %2 dtype=i32\n%5 = matmul %3 %4\n%6 = cast %5 dtype=f32\nret %6\n",
 };
 Test(products, of_few_columns_and_rows, .timeout = 600) {
   static const int64_t sizes[][3] = {{510, 600, 3}, {3, 600, 500}, {301, 1030, 4}, {1, 2048, 137}, {600, 512, 1}, {301, 1024, 5}, {2, 1024, 270},
