@@ -131,7 +131,7 @@ static void put_launcher(const tc_cuda_product *x, const char *body, const tc_cu
   tc_putf(&text, "  const int vectorized = 1%s;\n", conditions.text ? conditions.text : "");
   if (apart) tc_putf(&text, "  const int64_t wide_results = 1%s;\n", results.text ? results.text : "");
   tc_cuda_put_outer_aligned(x, o, &text);
-  tc_cuda_put_tf32_tiles(x, &text);
+  tc_cuda_put_mma_f32_tiles(x, &text);
   tc_putf(&text, "%s  const int64_t group = 1, m = ", library);
   tc_cuda_put_size(x->p, x->mm, x->m, &text);
   tc_put(&text, ", n = ");

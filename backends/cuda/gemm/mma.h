@@ -16,17 +16,17 @@ void tc_cuda_mma_body(tc_cuda_product *x, const tc_cuda_operand *o);
 
 /* ---- mma_f32.c: beside what every thread sums by itself (simt.c) ------------------------------ */
 
-bool tc_cuda_has_tf32(const tc_cuda_product *x); /* are there such functions of the product? */
-void tc_cuda_tf32_body(tc_cuda_product *x, const tc_cuda_operand *o);
+bool tc_cuda_has_mma_f32(const tc_cuda_product *x); /* are there such functions of the product? */
+void tc_cuda_mma_f32_body(tc_cuda_product *x, const tc_cuda_operand *o);
 /* The functions, from number `first` on.  The next number. */
-uint32_t tc_cuda_put_tf32(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, uint32_t first, tc_buf *out);
+uint32_t tc_cuda_put_mma_f32(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, uint32_t first, tc_buf *out);
 /* Of the launcher, nothing where there are none.  Their tiles, `wide`: */
-void tc_cuda_put_tf32_tiles(const tc_cuda_product *x, tc_buf *out);
+void tc_cuda_put_mma_f32_tiles(const tc_cuda_product *x, tc_buf *out);
 /* ... " || " and whether they take less time than the library would for `mm`; */
 void tc_cuda_put_beats_library(const tc_cuda_product *x, tc_buf *out);
 /* ... and where there is work for all multiprocessors, their `function`, `high`, `broad`, `block` and `shared` instead of those at
  * hand. */
-void tc_cuda_put_tf32_launch(const tc_cuda_product *x, uint32_t first, tc_buf *out);
+void tc_cuda_put_mma_f32_launch(const tc_cuda_product *x, uint32_t first, tc_buf *out);
 
 /* ---- mma_producers.c ------------------------------------------------------------------------- */
 

@@ -4,14 +4,14 @@
 
 #include <stdio.h>
 
-enum { THREADS = 128, SIDE = TC_CUDA_TF32_SIDE, LEAST_K = 16 /* shorter sums are more exact by every thread */ };
+enum { THREADS = 128, SIDE = TC_CUDA_MMA_F32_SIDE, LEAST_K = 16 /* shorter sums are more exact by every thread */ };
 
-bool tc_cuda_has_tf32(const tc_cuda_product *x) {
-  return tc_cuda_may_tf32(x->mm) && x->plan->sides.n > 0 && x->plan->sides.at[0] >= SIDE;
+bool tc_cuda_has_mma_f32(const tc_cuda_product *x) {
+  return tc_cuda_may_mma_f32(x->mm) && x->plan->sides.n > 0 && x->plan->sides.at[0] >= SIDE;
 }
 
-void tc_cuda_tf32_body(tc_cuda_product *x, const tc_cuda_operand *o) {
-  if (tc_cuda_has_tf32(x)) tc_cuda_mma_body(x, o);
+void tc_cuda_mma_f32_body(tc_cuda_product *x, const tc_cuda_operand *o) {
+  if (tc_cuda_has_mma_f32(x)) tc_cuda_mma_body(x, o);
 }
 
 /* Tiles, blocks of a multiprocessor, and what 64 of k take, ns, where a multiprocessor has all of them and where it has one, and
@@ -29,9 +29,9 @@ static void put_function(const tc_cuda_product *x, const tc_cuda_bodies *b, uint
 }
 
 /* Of 16-byte accesses, and one, of the smallest tiles, without conditions. */
-uint32_t tc_cuda_put_tf32(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, uint32_t first, tc_buf *out) {
+uint32_t tc_cuda_put_mma_f32(const tc_cuda_product *x, const tc_cuda_operand *o, const tc_cuda_bodies *b, uint32_t first, tc_buf *out) {
   const int wide[] = {(int)o[0].plan.width, (int)o[1].plan.width, (int)o[2].plan.width}, one[] = {1, 1, 1};
-  if (!tc_cuda_has_tf32(x)) return first;
+  if (!tc_cuda_has_mma_f32(x)) return first;
   tc_putf(out, "%sTC_FN void @NAME@_tensor(\n    ", tc_cuda_mma_parameters);
   tc_cuda_put_parameters(x->k, x->p, b->all, TC_CUDA_DECLARE, out);
   tc_putf(out, ") {\n%s}\n", b->tensor);
@@ -50,8 +50,8 @@ static void put_fills(const char *batches, const char *m, const char *n, const c
   tc_putf(out, "%s >= %d && %s * tc_cuda_ceildiv(%s, %d) * tc_cuda_ceildiv(%s, %d) >= c->info->sms", k, LEAST_K, batches, m, SIDE, n, SIDE);
 }
 
-void tc_cuda_put_tf32_tiles(const tc_cuda_product *x, tc_buf *out) {
-  if (!tc_cuda_has_tf32(x)) return;
+void tc_cuda_put_mma_f32_tiles(const tc_cuda_product *x, tc_buf *out) {
+  if (!tc_cuda_has_mma_f32(x)) return;
   tc_put(out, "  static const tc_cuda_tile wide[] = {");
   for (int i = 0; i < TILES; ++i)
     tc_putf(out, "%s{%d, %d, %d, %d, %d, %d, %d, %d}", i ? ", " : "", tiles[i].m, tiles[i].n, THREADS, shared_of(x, &tiles[i]),
@@ -60,14 +60,14 @@ void tc_cuda_put_tf32_tiles(const tc_cuda_product *x, tc_buf *out) {
 }
 
 void tc_cuda_put_beats_library(const tc_cuda_product *x, tc_buf *out) {
-  if (!tc_cuda_has_tf32(x) || x->plan->tf32) return;
+  if (!tc_cuda_has_mma_f32(x) || x->plan->tf32) return;
   tc_put(out, " || (vectorized && ");
   put_fills("mm.batch", "mm.m", "mm.n", "mm.k", out);
   tc_putf(out, " && tc_cuda_beats_library(c, wide, %d, &mm, %d))", TILES, x->k->schedule->product != NULL);
 }
 
-void tc_cuda_put_tf32_launch(const tc_cuda_product *x, uint32_t first, tc_buf *out) {
-  if (!tc_cuda_has_tf32(x)) return;
+void tc_cuda_put_mma_f32_launch(const tc_cuda_product *x, uint32_t first, tc_buf *out) {
+  if (!tc_cuda_has_mma_f32(x)) return;
   tc_buf k = {0};
   tc_cuda_put_size(x->p, x->mm, x->kk, &k);
   tc_put(out, "  if (");

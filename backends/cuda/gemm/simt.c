@@ -205,7 +205,7 @@ static uint32_t put_functions(const tc_cuda_product *x, const tc_cuda_operand *o
     put_function(x, b, number++, square_of(x, sides->at[i]), vectorized,
                  x->plan->index64 ? "tc_i64" : "int", out);
   put_function(x, b, number++, &squares[GENERAL], one, "tc_i64", out);
-  return tc_cuda_put_tf32(x, o, b, (uint32_t)number, out);
+  return tc_cuda_put_mma_f32(x, o, b, (uint32_t)number, out);
 }
 
 /* The largest tiles of which there are enough to feed the machine, else the smallest. */
@@ -222,11 +222,11 @@ static void put_launch(const tc_cuda_product *x, const tc_cuda_operand *o, tc_bu
           "         tc_cuda_ceildiv(n, side[function]) < c->info->sms * 3 / 4) ++function;\n"
           "  int64_t high = side[function], broad = high, block = %d, shared = 0;\n",
           number, number, THREADS);
-  tc_cuda_put_tf32_launch(x, (uint32_t)number + 1, out);
+  tc_cuda_put_mma_f32_launch(x, (uint32_t)number + 1, out);
 }
 
 const tc_cuda_template tc_cuda_simt = {.own = "vectorized && mm.dtype != TC_F64",
                                        .body = put_body,
-                                       .tensor = tc_cuda_tf32_body,
+                                       .tensor = tc_cuda_mma_f32_body,
                                        .put = put_functions,
                                        .launch = put_launch};

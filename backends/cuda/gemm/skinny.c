@@ -42,6 +42,16 @@ static int lanes_of(const tc_cuda_product *x, const tc_cuda_operand *o) {
 
 /* ---- the body -------------------------------------------------------------------------------- */
 
+/* `part`: the operand's value at the point at hand, and what is done with it, in C. */
+static void put_operand(tc_cuda_product *x, const tc_cuda_operand *o, int lanes, const char *use) {
+  tc_print_line(&x->s, "{");
+  x->s.indent += 2;
+  tc_print_line(&x->s, "tc_v%s part;", tc_cuda_acc(x));
+  tc_cuda_put_part(x, o, lanes);
+  tc_print_line(&x->s, "%s", use);
+  tc_cuda_close_scope(x);
+}
+
 /* left: of rows, of which those beyond the last are the last one. */
 static void put_left(tc_cuda_product *x, const tc_cuda_operand *o, const way *w) {
   const char *t = tc_cuda_acc(x), *row = x->text[w->outer];
@@ -49,16 +59,14 @@ static void put_left(tc_cuda_product *x, const tc_cuda_operand *o, const way *w)
   tc_print_line(&x->s, "TC_UNROLL for (int r = 0; r < ROWS; ++r) {");
   x->s.indent += 2;
   tc_print_line(&x->s, "const tc_int %s = TC_MIN(row0 + r, %c_end - 1);", row, w->outer == x->m ? 'm' : 'n');
-  tc_print_line(&x->s, "tc_v%s part;", t);
-  tc_cuda_put_part(x, &o[w->across], (int)o[w->across].plan.width);
-  tc_print_line(&x->s, "left[r] = part;");
+  put_operand(x, &o[w->across], (int)o[w->across].plan.width, "left[r] = part;");
   tc_cuda_close_scope(x);
 }
 
 /* right: of columns, likewise, which need not lie along k. */
 static void put_right(tc_cuda_product *x, const tc_cuda_operand *o, const way *w) {
   const tc_cuda_operand *few = few_of(o, w);
-  const char *t = tc_cuda_acc(x), *k = x->text[x->kk], *column = x->text[w->inner];
+  const char *k = x->text[x->kk], *column = x->text[w->inner];
   const bool along = few->along == x->kk && few->plan.width == o[w->across].plan.width;
   tc_print_line(&x->s, "TC_UNROLL for (int c = 0; c < FEW; ++c) {");
   x->s.indent += 2;
@@ -69,15 +77,9 @@ static void put_right(tc_cuda_product *x, const tc_cuda_operand *o, const way *w
     tc_print_line(&x->s, "constexpr int TC_L = 1;");
     tc_print_line(&x->s, "TC_TYPES");
     tc_print_line(&x->s, "const tc_int %s = k0 + l;", k);
-    tc_print_line(&x->s, "tc_v%s part;", t);
-    tc_cuda_put_part(x, few, 1);
-    tc_print_line(&x->s, "right[c].l[l] = part.l[0];");
+    put_operand(x, few, 1, "right[c].l[l] = part.l[0];");
     tc_cuda_close_scope(x);
-  } else {
-    tc_print_line(&x->s, "tc_v%s part;", t);
-    tc_cuda_put_part(x, few, (int)few->plan.width);
-    tc_print_line(&x->s, "right[c] = part;");
-  }
+  } else put_operand(x, few, (int)few->plan.width, "right[c] = part;");
   tc_cuda_close_scope(x);
 }
 
@@ -128,26 +130,27 @@ static void put_way(tc_cuda_product *x, const tc_cuda_operand *o, const way *w) 
   tc_cuda_close_scope(x);
 }
 
-static void put_operand(tc_cuda_product *x, const tc_cuda_operand *o, const char *to) {
-  tc_print_line(&x->s, "{");
+/* The loop over a thread's items, of which each batch has `count` (C, of m_end and n_end): `e`. */
+static void open_items(tc_cuda_product *x, const char *count) {
+  tc_buf batches = {0};
+  tc_cuda_put_batch_count(x->p, x->mm, &batches);
+  tc_print_line(&x->s, "TC_ROLLED for (tc_int e = (tc_int)blockIdx.x * %d + (int)threadIdx.x; e < %s * %s; e += (tc_int)gridDim.x * %d) {",
+                THREADS, batches.text ? batches.text : "1", count, THREADS);
   x->s.indent += 2;
-  tc_print_line(&x->s, "tc_v%s part;", tc_cuda_acc(x));
-  tc_cuda_put_part(x, o, 1);
-  tc_print_line(&x->s, "%s = part.l[0];", to);
-  tc_cuda_close_scope(x);
+  tc_buf_free(&batches);
+}
+
+static void put_extents(tc_cuda_product *x) {
+  tc_cuda_put_extent(x, "m_end", x->m);
+  tc_cuda_put_extent(x, "n_end", x->n);
+  tc_cuda_put_extent(x, "k_end", x->kk);
 }
 
 /* A result of each thread. */
 static void put_short(tc_cuda_product *x, const tc_cuda_operand *o) {
   const char *t = tc_cuda_acc(x);
-  tc_buf batches = {0};
-  tc_cuda_put_batch_count(x->p, x->mm, &batches);
-  tc_cuda_put_extent(x, "m_end", x->m);
-  tc_cuda_put_extent(x, "n_end", x->n);
-  tc_cuda_put_extent(x, "k_end", x->kk);
-  tc_print_line(&x->s, "TC_ROLLED for (tc_int e = (tc_int)blockIdx.x * %d + (int)threadIdx.x; e < %s * m_end * n_end; e += (tc_int)gridDim.x * %d) {",
-                THREADS, batches.text ? batches.text : "1", THREADS);
-  x->s.indent += 2;
+  put_extents(x);
+  open_items(x, "m_end * n_end");
   tc_print_line(&x->s, "const tc_int %s = e / n_end %% m_end, %s = e %% n_end;", x->text[x->m], x->text[x->n]);
   tc_print_line(&x->s, "tc_int rest = e / (m_end * n_end);");
   tc_cuda_put_batch_numbers(x);
@@ -155,30 +158,18 @@ static void put_short(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (tc_int %s = 0; %s < k_end; ++%s) {", x->text[x->kk], x->text[x->kk], x->text[x->kk]);
   x->s.indent += 2;
   tc_print_line(&x->s, "tc_%s left, right;", t);
-  put_operand(x, &o[TC_CUDA_A], "left");
-  put_operand(x, &o[TC_CUDA_B], "right");
+  put_operand(x, &o[TC_CUDA_A], 1, "left = part.l[0];");
+  put_operand(x, &o[TC_CUDA_B], 1, "right = part.l[0];");
   tc_print_line(&x->s, "total = tc_mad(left, right, total);");
   tc_cuda_close_scope(x);
   tc_print_line(&x->s, "const tc_v%s r0 = tc_set_%s(total);", t, t);
   tc_cuda_put_finish(x, &x->mm->epilogue, 1);
   tc_cuda_close_scope(x);
-  tc_buf_free(&batches);
 }
 
 /* ---- a k that is shorter than results take ----------------------------------------------------- */
 
 enum { OUTER_ROWS = 4 /* of a thread: they share what is loaded of B */ };
-
-/* right: LANES columns of B at one of k. */
-static void put_columns(tc_cuda_product *x, const tc_cuda_operand *b) {
-  tc_print_line(&x->s, "tc_v%s right;", tc_cuda_acc(x));
-  tc_print_line(&x->s, "{");
-  x->s.indent += 2;
-  tc_print_line(&x->s, "tc_v%s part;", tc_cuda_acc(x));
-  tc_cuda_put_part(x, b, (int)b->plan.width);
-  tc_print_line(&x->s, "right = part;");
-  tc_cuda_close_scope(x);
-}
 
 /* left: an element of A in each of the thread's rows, of which those beyond the last are the last one. */
 static void put_rows(tc_cuda_product *x, const tc_cuda_operand *a) {
@@ -188,7 +179,7 @@ static void put_rows(tc_cuda_product *x, const tc_cuda_operand *a) {
   tc_print_line(&x->s, "constexpr int TC_L = 1;");
   tc_print_line(&x->s, "TC_TYPES");
   tc_print_line(&x->s, "const tc_int %s = TC_MIN(row0 + r, m_end - 1);", x->text[x->m]);
-  put_operand(x, a, "left[r]");
+  put_operand(x, a, 1, "left[r] = part.l[0];");
   tc_cuda_close_scope(x);
 }
 
@@ -198,7 +189,8 @@ static void put_outer_sums(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_print_line(&x->s, "TC_UNROLL for (int r = 0; r < HIGH; ++r) sum[r] = tc_set_%s(0);", t);
   tc_print_line(&x->s, "_Pragma(\"unroll 4\") for (tc_int %s = 0; %s < k_end; ++%s) {", k, k, k);
   x->s.indent += 2;
-  put_columns(x, &o[TC_CUDA_B]);
+  tc_print_line(&x->s, "tc_v%s right; /* LANES columns of B */", t);
+  put_operand(x, &o[TC_CUDA_B], (int)o[TC_CUDA_B].plan.width, "right = part;");
   put_rows(x, &o[TC_CUDA_A]);
   tc_print_line(&x->s, "TC_UNROLL for (int r = 0; r < HIGH; ++r)");
   tc_print_line(&x->s, "  TC_UNROLL for (int l = 0; l < LANES; ++l) sum[r].l[l] = tc_mad(left[r], right.l[l], sum[r].l[l]);");
@@ -206,17 +198,11 @@ static void put_outer_sums(tc_cuda_product *x, const tc_cuda_operand *o) {
 }
 
 static void put_outer(tc_cuda_product *x, const tc_cuda_operand *o) {
-  tc_buf batches = {0};
-  tc_cuda_put_batch_count(x->p, x->mm, &batches);
-  tc_cuda_put_extent(x, "m_end", x->m);
-  tc_cuda_put_extent(x, "n_end", x->n);
-  tc_cuda_put_extent(x, "k_end", x->kk);
+  put_extents(x);
   tc_print_line(&x->s, "constexpr int TC_L = LANES, HIGH = %d;", OUTER_ROWS);
   tc_print_line(&x->s, "TC_TYPES");
   tc_print_line(&x->s, "const tc_int across = TC_CEILDIV(n_end, LANES), down = TC_CEILDIV(m_end, HIGH);");
-  tc_print_line(&x->s, "TC_ROLLED for (tc_int e = (tc_int)blockIdx.x * %d + (int)threadIdx.x; e < %s * down * across; e += (tc_int)gridDim.x * %d) {",
-                THREADS, batches.text ? batches.text : "1", THREADS);
-  x->s.indent += 2;
+  open_items(x, "down * across");
   tc_print_line(&x->s, "const tc_int row0 = e / across %% down * HIGH, %s = e %% across * LANES;", x->text[x->n]);
   tc_print_line(&x->s, "tc_int rest = e / (down * across);");
   tc_cuda_put_batch_numbers(x);
@@ -229,7 +215,6 @@ static void put_outer(tc_cuda_product *x, const tc_cuda_operand *o) {
   tc_cuda_put_finish(x, &x->mm->epilogue, (int)o[TC_CUDA_EPILOGUE].plan.width);
   tc_cuda_close_scope(x);
   tc_cuda_close_scope(x);
-  tc_buf_free(&batches);
 }
 
 static void put_alone(tc_cuda_product *x, const tc_cuda_operand *o, bool has, int way, const char *what, void (*put)(tc_cuda_product *, const tc_cuda_operand *)) {
@@ -264,8 +249,8 @@ typedef struct function {
 } function;
 enum { FUNCTIONS = 2 * WAYS + 2 };
 
-/* For each way one of single elements, behind it one of wider accesses, if there are any; and that of a short
- * k.  How many. */
+/* For each way one of single elements, behind it one of wider accesses, if there are any; and those of a
+ * short k, and of a shorter one.  How many. */
 static int functions_of(const tc_cuda_product *x, const tc_cuda_operand *o, function *to) {
   int n = 0;
   for (int i = 0; i < WAYS; ++i)

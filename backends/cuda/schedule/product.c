@@ -285,7 +285,7 @@ static int64_t smallest(const tc_program *p, const tc_axis *a) {
   return lo;
 }
 
-bool tc_cuda_may_tf32(const tc_mm_loop *mm) { return mm->operand == TC_F32 && mm->acc == TC_F32 && !tc_mm_is_chain(mm); }
+bool tc_cuda_may_mma_f32(const tc_mm_loop *mm) { return mm->operand == TC_F32 && mm->acc == TC_F32 && !tc_mm_is_chain(mm); }
 
 /* Tiles that matrices of the sizes at hand fill more than half of. */
 static bool plan_sides(const tc_kernel *k, const tc_program *p, tc_cuda_kernel_schedule *s) {

@@ -47,8 +47,8 @@ int tc_cuda_same_b(const tc_kernel *k, const tc_program *p, tc_val b);
 /* Are there tiles of that side, by that template? */
 bool tc_cuda_may_side(const tc_mm_loop *mm, int template, uint32_t side);
 /* Are there functions on tensor cores (gemm/mma_f32.c) beside those of every thread's own sums, where tiles are that large? */
-bool tc_cuda_may_tf32(const tc_mm_loop *mm);
-enum { TC_CUDA_TF32_SIDE = 64 };
+bool tc_cuda_may_mma_f32(const tc_mm_loop *mm);
+enum { TC_CUDA_MMA_F32_SIDE = 64 };
 /* the rates are those of such products */
 bool tc_cuda_may_one_pass(const tc_mm_loop *mm, int template);
 bool tc_cuda_has_k_parts(const tc_kernel *k); /* by its schedule, k, or keys, may be shared out */
